@@ -1,0 +1,32 @@
+"""Checkpoints: the files of a workspace at a point, in a git store of our own; only this package runs git."""
+
+from midstream.server.checkpoints.errors import (
+    BadPath,
+    CaptureTimedOut,
+    CheckpointError,
+    CheckpointMissing,
+    GitFailed,
+    PathNotInCheckpoint,
+    WorkspaceRefused,
+)
+from midstream.server.checkpoints.model import Captured, ChangeStatus, Diff, FileChange, FileContent, Skipped
+from midstream.server.checkpoints.policy import CheckpointPolicy
+from midstream.server.checkpoints.store import CheckpointStore
+
+__all__ = [
+    "BadPath",
+    "CaptureTimedOut",
+    "Captured",
+    "ChangeStatus",
+    "CheckpointError",
+    "CheckpointMissing",
+    "CheckpointPolicy",
+    "CheckpointStore",
+    "Diff",
+    "FileChange",
+    "FileContent",
+    "GitFailed",
+    "PathNotInCheckpoint",
+    "Skipped",
+    "WorkspaceRefused",
+]

@@ -1,0 +1,40 @@
+"""Reading what a checkpoint holds."""
+
+import re
+
+from midstream.server.checkpoints.errors import BadPath, CheckpointMissing, PathNotInCheckpoint
+from midstream.server.checkpoints.git import Git
+from midstream.server.checkpoints.model import FileContent
+
+_OBJECT_NAME = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+
+
+async def resolve_trees(git: Git, *refs: str) -> list[str]:
+    """Return the tree of each commit or tree. Raises CheckpointMissing, GitFailed."""
+    for ref in refs:
+        if not _OBJECT_NAME.fullmatch(ref):
+            raise CheckpointMissing(f"{ref!r} is not the ref of a checkpoint")
+    asked = "".join(f"{ref}^{{tree}}\n" for ref in refs).encode()
+    found = (await git.run("cat-file", "--batch-check=%(objectname)", stdin=asked)).decode().splitlines()
+    for ref, name in zip(refs, found, strict=True):
+        if not _OBJECT_NAME.fullmatch(name):
+            raise CheckpointMissing(f"the checkpoint {ref} is not in the store")
+    return found
+
+
+async def read_file(git: Git, ref: str, path: bytes) -> FileContent:
+    """Return the file at `path` of a checkpoint. Raises CheckpointMissing, PathNotInCheckpoint, GitFailed."""
+    (tree,) = await resolve_trees(git, ref)
+    listed = await git.run("ls-tree", "-z", tree, "--", path)
+    facts, _, name = listed.rstrip(b"\0").partition(b"\t")
+    if name != path or b" blob " not in facts:
+        raise PathNotInCheckpoint(f"the checkpoint holds no file {path.decode(errors='replace')}")
+    mode, _, blob = facts.split(b" ")
+    return FileContent(await git.run("cat-file", "blob", blob), mode.decode())
+
+
+def checked_path(path: bytes) -> bytes:
+    """Return `path` if it names something below the workspace; otherwise raise BadPath."""
+    if b"\0" in path or not {b"", b".", b".."}.isdisjoint(path.split(b"/")):
+        raise BadPath(f"not a path below the workspace: {path.decode(errors='replace')!r}")
+    return path

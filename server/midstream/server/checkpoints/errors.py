@@ -1,0 +1,31 @@
+"""What can go wrong with a checkpoint; every message is fit to be shown to the user."""
+
+# ruff: noqa: N818 (the names say what happened, as a reader of the caller needs it)
+
+
+class CheckpointError(Exception):
+    """A checkpoint could not be taken or read."""
+
+
+class WorkspaceRefused(CheckpointError):
+    """The policy takes no checkpoint of this folder."""
+
+
+class CheckpointMissing(CheckpointError):
+    """The store holds no checkpoint under this ref."""
+
+
+class PathNotInCheckpoint(CheckpointError):
+    """The checkpoint holds no file at this path."""
+
+
+class CaptureTimedOut(CheckpointError):
+    """Looking at the workspace took longer than the policy allows."""
+
+
+class GitFailed(CheckpointError):
+    """git could not be started, or ended with an error."""
+
+
+class BadPath(ValueError):
+    """A path that does not name a file below the workspace."""

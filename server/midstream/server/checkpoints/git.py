@@ -1,0 +1,136 @@
+"""Running git: a hermetic environment, bytes in and out, and no child that outlives its caller."""
+
+import asyncio
+import os
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from attrs import frozen
+
+from midstream.server.checkpoints.errors import GitFailed
+
+_ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_AUTHOR_NAME": "midstream",
+    "GIT_AUTHOR_EMAIL": "midstream@localhost",
+    "GIT_COMMITTER_NAME": "midstream",
+    "GIT_COMMITTER_EMAIL": "midstream@localhost",
+    "LC_ALL": "C",
+}
+_NO_USER_CONFIG = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ATTR_NOSYSTEM": "1"}
+_CONFIG = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.autocrlf=false",
+    "core.quotePath=false",
+    "core.splitIndex=false",
+    "core.untrackedCache=false",
+    "commit.gpgsign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "submodule.recurse=false",
+    "protocol.allow=never",
+    "safe.directory=*",
+)
+
+
+@frozen
+class Git:
+    """How git is called for one repository.
+
+    `user_config` lets the user's global configuration and attributes in. `lock` is a file descriptor
+    that every child inherits, so that a lock held on it lasts as long as the last child.
+    """
+
+    git_dir: Path
+    work_tree: Path | None = None
+    index: Path | None = None
+    user_config: bool = False
+    config: tuple[str, ...] = ()
+    lock: int | None = None
+
+    async def run(self, *args: str | bytes, stdin: bytes = b"", ok: tuple[int, ...] = (0,), date: int = 0) -> bytes:
+        """Return what git printed; `date` stamps a commit, in Unix seconds.
+
+        Raises GitFailed when git cannot be started or its exit code is not in `ok`.
+        """
+        async with self._child(args, PIPE, date) as child:
+            out, err = await child.communicate(stdin)
+        if child.returncode not in ok:
+            said = err.decode(errors="replace").strip() or f"exit code {child.returncode}"
+            raise GitFailed(f"git {os.fsdecode(args[0])} failed: {said[:400]}")
+        return out
+
+    async def head(self, *args: str | bytes, limit: int) -> bytes:
+        """Return the first `limit` bytes that git prints, and end it there. Raises GitFailed."""
+        out = bytearray()
+        async with self._child(args, DEVNULL, 0) as child:
+            assert child.stdout is not None
+            while len(out) < limit and (chunk := await child.stdout.read(limit - len(out))):
+                out += chunk
+            if len(out) < limit and await child.wait() != 0:
+                raise GitFailed(f"git {os.fsdecode(args[0])} failed: exit code {child.returncode}")
+        return bytes(out)
+
+    @asynccontextmanager
+    async def _child(self, args: tuple[str | bytes, ...], stderr: int, date: int) -> AsyncIterator[Process]:
+        options = [part for setting in (*_CONFIG, *self.config) for part in ("-c", setting)]
+        try:
+            child = await asyncio.create_subprocess_exec(
+                "git",
+                *options,
+                *args,
+                cwd=self.work_tree or self.git_dir,
+                env={
+                    **self._environment(),
+                    "GIT_AUTHOR_DATE": f"@{date} +0000",
+                    "GIT_COMMITTER_DATE": f"@{date} +0000",
+                },
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=stderr,
+                pass_fds=() if self.lock is None else (self.lock,),
+            )
+        except OSError as error:
+            raise GitFailed(f"git could not be started: {error}") from error
+        try:
+            yield child
+        finally:
+            if child.returncode is None:
+                child.terminate()  # not kill: on SIGTERM git removes its lock files
+                await child.communicate()
+
+    def _environment(self) -> dict[str, str]:
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        places = {"GIT_DIR": self.git_dir, "GIT_WORK_TREE": self.work_tree, "GIT_INDEX_FILE": self.index}
+        return {
+            **inherited,
+            **_ENVIRONMENT,
+            **({} if self.user_config else _NO_USER_CONFIG),
+            **{name: str(place) for name, place in places.items() if place is not None},
+        }
+
+
+async def together(*runs: Coroutine[None, None, bytes]) -> list[bytes]:
+    """Run them beside each other; when one fails the others are ended before the error is raised."""
+    tasks = [asyncio.ensure_future(run) for run in runs]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def split_z(out: bytes) -> list[bytes]:
+    """Return the fields of an output in which each one ends with NUL."""
+    return out.split(b"\0")[:-1]
+
+
+def join_z(paths: list[bytes]) -> bytes:
+    """Return `paths` as the input of a command that takes ``-z``."""
+    return b"".join(path + b"\0" for path in paths)

@@ -1,0 +1,1 @@
+"""The thread graph: pure state, commands, decisions and events. No I/O, no clock, no randomness."""

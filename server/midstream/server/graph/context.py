@@ -1,0 +1,160 @@
+"""The context of an attempt: its handoffs are given to it, sent, and delivered."""
+
+import attrs
+
+from midstream.protocol.base import HandoffId
+from midstream.protocol.records.handoff import (
+    ContextHandoff,
+    ContextTransfer,
+    Delivery,
+    HandoffInfo,
+    HandoffResolution,
+)
+from midstream.protocol.records.item import HandoffItem
+from midstream.protocol.records.run import Run
+from midstream.protocol.records.thread import SourcePoint
+from midstream.server.graph.changes import Changes
+from midstream.server.graph.commands import (
+    FixPlan,
+    MarkDelivering,
+)
+from midstream.server.graph.events import (
+    HandoffPut,
+    ProviderThreadPut,
+    TransferPut,
+)
+from midstream.server.graph.items import put_item
+from midstream.server.graph.threads import put_handoff
+
+RESOLUTIONS = {
+    "delta_since_target_last_seen": "delta_context",
+    "full_thread_summary": "portable_context",
+    "manual_context": "portable_context",
+    "checkpoint_summary": "checkpoint_context",
+}
+
+
+def fix_plan(changes: Changes, command: FixPlan) -> None:
+    """Settle how the attempt catches up: its handoffs get their transfers, those no longer meant are superseded."""
+    run = changes.current(command.run_id, command.attempt)
+    if run is None:
+        return
+    made = {handoff.id: handoff for handoff in command.handoffs}
+    _supersede_unsent(changes, run, command.handoff_ids)
+    for handoff_id in command.handoff_ids:
+        known = made.get(handoff_id) or changes.state.handoffs[handoff_id]
+        _give_to_run(changes, run, command, known)
+    infos = [changes.state.handoffs[handoff_id] for handoff_id in command.handoff_ids]
+    own = [info for info in infos if info.covered_thread_id in (None, run.thread_id)]
+    changes.put_run(
+        attrs.evolve(
+            run,
+            plan=command.plan,
+            handoff_ids=command.handoff_ids,
+            context_handoff_id=own[0].id if own else None,
+            transfer_ids=tuple(info.transfer_id for info in infos if info.transfer_id is not None),
+        )
+    )
+
+
+def _supersede_unsent(changes: Changes, run: Run, kept: tuple[HandoffId, ...]) -> None:
+    for handoff_id in run.handoff_ids:
+        handoff = changes.state.handoffs[handoff_id]
+        if handoff_id in kept or (handoff.delivery is not None and handoff.delivery.status == "delivered"):
+            continue
+        successor = kept[0] if kept else None
+        changes.put(
+            HandoffPut(attrs.evolve(handoff, status="superseded", superseded_by=successor, updated_at=changes.now))
+        )
+        transfer = changes.state.transfers.get(handoff.transfer_id or "")
+        if transfer is not None and transfer.type == "provider_handoff":
+            changes.put(TransferPut(attrs.evolve(transfer, status="superseded")))
+
+
+def _give_to_run(changes: Changes, run: Run, command: FixPlan, handoff: HandoffInfo) -> None:
+    transfer_id = handoff.transfer_id
+    if transfer_id is None:
+        transfer = _transfer_for(changes, run, command, handoff)
+        transfer_id = transfer.id
+        changes.put(TransferPut(transfer))
+    given = attrs.evolve(handoff, transfer_id=transfer_id, target_run_id=run.id, status="ready", updated_at=changes.now)
+    if isinstance(given, ContextHandoff):
+        put_handoff(changes, given)
+    elif given != changes.state.handoffs[handoff.id]:
+        changes.put(HandoffPut(given))
+
+
+def _transfer_for(changes: Changes, run: Run, command: FixPlan, handoff: HandoffInfo) -> ContextTransfer:
+    covered = set(handoff.run_ordinals)
+    last = max(
+        (other for other in changes.state.runs.values() if other.ordinal in covered),
+        key=lambda other: other.ordinal or 0,
+        default=None,
+    )
+    source = changes.state.thread.active_provider_thread_id
+    return ContextTransfer(
+        id=changes.new_id("trf"),
+        type="provider_handoff",
+        source_thread_id=run.thread_id,
+        target_thread_id=run.thread_id,
+        source_point=SourcePoint(thread_id=run.thread_id, run_id=last.id if last else None, provider_thread_id=source),
+        base_point=None,
+        source_provider=last.provider if last else None,
+        target_provider=run.provider,
+        target_run_id=run.id,
+        status="resolved_portable",
+        resolution=HandoffResolution(
+            strategy=RESOLUTIONS[handoff.strategy],  # type: ignore[arg-type]
+            handoff_id=handoff.id,
+        ),
+        created_by="system",
+        error=None,
+        created_at=changes.now,
+        consumed_at=None,
+    )
+
+
+def mark_delivering(changes: Changes, command: MarkDelivering) -> None:
+    """Note, before anything is sent, that the turn and its handoffs are on their way."""
+    run = changes.current(command.run_id, command.attempt)
+    if run is None:
+        return
+    known = changes.state.provider_threads[run.provider_thread_id or ""]
+    changes.put(ProviderThreadPut(attrs.evolve(known, status="active")))
+    if command.channel is None:
+        return
+    for handoff_id, sha256 in command.sha256.items():
+        delivery = Delivery(
+            native_thread_ref=known.native_ref, channel=command.channel, status="pending", sha256=sha256
+        )
+        handoff = changes.state.handoffs[handoff_id]
+        changes.put(HandoffPut(attrs.evolve(handoff, delivery=delivery, updated_at=changes.now)))
+
+
+def deliver(changes: Changes, run: Run, handoff_id: HandoffId) -> None:
+    handoff = changes.state.handoffs[handoff_id]
+    assert handoff.delivery is not None
+    delivered = attrs.evolve(handoff.delivery, status="delivered")
+    changes.put(HandoffPut(attrs.evolve(handoff, delivery=delivered, updated_at=changes.now)))
+    transfer = changes.state.transfers[handoff.transfer_id or ""]
+    changes.put(TransferPut(attrs.evolve(transfer, status="consumed", target_run_id=run.id, consumed_at=changes.now)))
+    sources = (changes.state.provider_threads.get(source) for source in handoff.from_provider_thread_ids)
+    item = HandoffItem(
+        id=changes.new_id("itm"),
+        thread_id=run.thread_id,
+        run_id=run.id,
+        parent_item_id=None,
+        ordinal=0,
+        status="completed",
+        provider_thread_id=run.provider_thread_id,
+        native_ref=None,
+        started_at=changes.now,
+        completed_at=None,
+        handoff_id=handoff.id,
+        transfer_id=transfer.id,
+        strategy=handoff.strategy,
+        from_providers=tuple(dict.fromkeys(source.provider for source in sources if source is not None)),
+        to_provider=run.provider,
+        reasons=run.plan.reasons if run.plan else (),
+    )
+    put_item(changes, item, run.id)

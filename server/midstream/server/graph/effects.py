@@ -1,0 +1,47 @@
+"""Side effects that a commit asks for: stored with it, carried out after it."""
+
+from typing import Literal, TypeAlias
+
+from attrs import frozen
+
+from midstream.protocol.base import ItemId, RequestId, RunId
+
+
+@frozen(kw_only=True)
+class ExecuteAttempt:
+    """Carry out an attempt of a run: the user's words in `message_item_ids` are sent, or the run's own message."""
+
+    type: Literal["executeAttempt"] = "executeAttempt"
+    run_id: RunId
+    attempt: int
+    message_item_ids: tuple[ItemId, ...]
+
+
+@frozen(kw_only=True)
+class InterruptTurn:
+    """Ask the provider to stop the run's turn."""
+
+    type: Literal["interruptTurn"] = "interruptTurn"
+    run_id: RunId
+
+
+@frozen(kw_only=True)
+class SteerTurn:
+    """Give the provider more words of the user in the middle of its turn."""
+
+    type: Literal["steerTurn"] = "steerTurn"
+    run_id: RunId
+    message_item_id: ItemId
+
+
+@frozen(kw_only=True)
+class AnswerRequest:
+    """Tell the provider what the user answered."""
+
+    type: Literal["answerRequest"] = "answerRequest"
+    run_id: RunId
+    request_id: RequestId
+    option_id: str | None
+
+
+Effect: TypeAlias = ExecuteAttempt | InterruptTurn | SteerTurn | AnswerRequest

@@ -1,0 +1,120 @@
+"""How attempts and runs end, and what the native conversation misses then."""
+
+import attrs
+
+from midstream.protocol.base import ItemId, ProviderThreadId
+from midstream.protocol.records.checkpoint import Checkpoint
+from midstream.protocol.records.item import CheckpointItem, UserMessageItem
+from midstream.protocol.records.provider import ProviderThread
+from midstream.protocol.records.run import Run, RunAttempt
+from midstream.server.graph.changes import Changes, with_attempt
+from midstream.server.graph.commands import (
+    EndTurn,
+    FinishRun,
+)
+from midstream.server.graph.events import (
+    CheckpointPut,
+    ProviderThreadPut,
+)
+from midstream.server.graph.items import close_item, close_live_items, put_item
+from midstream.server.graph.queue import begin_next
+from midstream.server.graph.requests import close_requests
+from midstream.server.graph.state import NEVER_TOLD
+from midstream.server.graph.threads import put_thread
+
+ENDED = frozenset({"completed", "interrupted", "failed"})
+
+
+def end(changes: Changes, command: EndTurn) -> None:
+    """Note how an attempt ended. The run itself ends once its files are captured."""
+    run = changes.state.active_run
+    if run is None or run.id != command.run_id:
+        return
+    attempt = next((known for known in run.attempts if known.ordinal == command.attempt), None)
+    if attempt is None or attempt.status in ENDED:
+        return
+    if attempt.provider_thread_id is not None:
+        _note_missing(changes, run, attempt, attempt.provider_thread_id, lost=command.lost)
+    close_unsettled_steers(changes)
+    close_live_items(changes, command.status)
+    close_requests(changes, run.id, "cancelled")
+    run = changes.state.runs[run.id]
+    if attempt.status != "superseded":
+        ended = attrs.evolve(attempt, status=command.status)
+        run = changes.put_run(with_attempt(attrs.evolve(run, failure=command.failure), ended))
+    if attempt.provider_thread_id is not None:
+        known = changes.state.provider_threads[attempt.provider_thread_id]
+        if known.status == "active":
+            changes.put(ProviderThreadPut(attrs.evolve(known, status="not_loaded" if command.lost else "idle")))
+
+
+def close_unsettled_steers(changes: Changes) -> None:
+    """End words of the user that were never taken; they are missing from the native conversation."""
+    for item in tuple(changes.state.live_items.values()):
+        if isinstance(item, UserMessageItem):
+            close_item(changes, item, "cancelled")
+
+
+def _note_missing(changes: Changes, run: Run, attempt: RunAttempt, lived_by: ProviderThreadId, *, lost: bool) -> None:
+    untaken = {
+        item.id
+        for item in changes.state.live_items.values()
+        if item.run_id == run.id and item.type not in NEVER_TOLD and (lost or isinstance(item, UserMessageItem))
+    }
+    active = changes.state.active_items.items()
+    told = {item_id for item_id, item in active if item.told and item.provider_thread_id == lived_by}
+    for known in tuple(changes.state.provider_threads.values()):
+        if run.ordinal not in known.native_run_ordinals:
+            continue
+        missed = untaken if known.id == lived_by else told
+        add_missing(changes, known, missed)
+
+
+def add_missing(changes: Changes, known: ProviderThread, missed: set[ItemId]) -> None:
+    """Add items of covered runs that a provider thread never took in."""
+    new = tuple(sorted(missed - set(known.missing_item_ids)))
+    if new:
+        changes.put(ProviderThreadPut(attrs.evolve(known, missing_item_ids=(*known.missing_item_ids, *new))))
+
+
+def finish(changes: Changes, command: FinishRun) -> Run | None:
+    """Close the run with the files as it left them, and start the next one unless it failed."""
+    run = changes.current(command.run_id, command.attempt)
+    if run is None or run.attempts[-1].status not in ENDED:
+        return None
+    if command.checkpoint is not None:
+        changes.put(CheckpointPut(command.checkpoint))
+        _put_checkpoint_item(changes, run, command.checkpoint)
+    status = run.attempts[-1].status
+    assert status in ENDED
+    captured = command.checkpoint is not None and command.checkpoint.status == "ready"
+    run = changes.put_run(
+        attrs.evolve(
+            run,
+            status=status,  # type: ignore[arg-type]
+            checkpoint_id=command.checkpoint.id if command.checkpoint and captured else run.checkpoint_id,
+            completed_at=changes.now,
+        )
+    )
+    if status == "failed" and changes.state.queue:
+        put_thread(changes, attrs.evolve(changes.state.thread, queue_held=True))
+    begin_next(changes)
+    return changes.state.runs[run.id]
+
+
+def _put_checkpoint_item(changes: Changes, run: Run, checkpoint: Checkpoint) -> None:
+    item = CheckpointItem(
+        id=changes.new_id("itm"),
+        thread_id=run.thread_id,
+        run_id=run.id,
+        parent_item_id=None,
+        ordinal=0,
+        status="completed" if checkpoint.status == "ready" else "failed",
+        provider_thread_id=None,
+        native_ref=None,
+        started_at=changes.now,
+        completed_at=None,
+        checkpoint_id=checkpoint.id,
+        files=checkpoint.files,
+    )
+    put_item(changes, item, run.id)

@@ -1,0 +1,128 @@
+"""Putting items: their place in the thread, their times, and their long texts."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+
+from midstream.protocol.base import RunId
+from midstream.protocol.records.item import (
+    AgentMessageItem,
+    CommandItem,
+    CompactionItem,
+    ErrorItem,
+    FileChangeItem,
+    Item,
+    ItemStatus,
+    NoticeItem,
+    PlanItem,
+    ReasoningItem,
+    Shortened,
+    SubagentItem,
+    ToolItem,
+    UserMessageItem,
+)
+from midstream.server.graph.changes import Changes
+from midstream.server.graph.events import ItemPut, TextAppended
+from midstream.server.graph.state import LIVE_ITEM, ThreadState
+from midstream.server.graph.texts import SHOWN, GrowingText, shown
+
+LONG_FIELDS: Final[dict[type[object], tuple[str, ...]]] = {
+    UserMessageItem: ("text",),
+    AgentMessageItem: ("text",),
+    ReasoningItem: ("text",),
+    PlanItem: ("markdown",),
+    CommandItem: ("command", "output"),
+    ToolItem: ("output",),
+    SubagentItem: ("prompt", "result"),
+    CompactionItem: ("summary",),
+    NoticeItem: ("message",),
+    ErrorItem: ("message",),
+}
+SPOKEN: Final = (AgentMessageItem, ReasoningItem, PlanItem)
+
+
+def put_item(changes: Changes, item: Item, run_id: RunId | None) -> None:
+    """Put an item's new version: a new one gets its place and time, one that ended keeps its end."""
+    live = changes.state.live_items.get(item.id)
+    known = live or changes.state.active_items.get(item.id)
+    item = attrs.evolve(
+        item,
+        thread_id=changes.state.thread.id,
+        run_id=live.run_id if live else run_id,
+        ordinal=known.ordinal if known else changes.state.last_item_ordinal + 1,
+        started_at=known.started_at if known else changes.now,
+        completed_at=None if item.status in LIVE_ITEM else changes.now,
+    )
+    item, texts = _settle_texts(changes.state, item)
+    for text in texts:
+        changes.put(text)
+    changes.put(ItemPut(item))
+
+
+def append_text(changes: Changes, item: Item, field: str, text: str) -> None:
+    """Add text to a growing field of a live item."""
+    grown = changes.state.texts.get((item.id, field, None), GrowingText())
+    changes.put(TextAppended(item.id, field, None, grown.length, text))
+    if changes.state.texts[(item.id, field, None)].due:
+        settled, _ = _settle_texts(changes.state, item)
+        changes.put(ItemPut(settled))
+
+
+def close_item(changes: Changes, item: Item, status: ItemStatus) -> None:
+    """End a live item as it stands."""
+    put_item(changes, attrs.evolve(item, status=status), item.run_id)
+
+
+def close_live_items(changes: Changes, status: ItemStatus) -> None:
+    """End what a turn left open: words are as complete as the turn, other things were interrupted."""
+    for item in sorted(changes.state.live_items.values(), key=lambda item: item.ordinal):
+        spoken = isinstance(item, SPOKEN)
+        close_item(changes, item, status if spoken or status != "completed" else "interrupted")
+
+
+def as_it_stands(state: ThreadState, item: Item) -> Item:
+    """Return a live item with its growing text so far, as a reader should see it."""
+    settled, _ = _settle_texts(state, item)
+    return settled
+
+
+def _settle_texts(state: ThreadState, item: Item) -> tuple[Item, tuple[TextAppended, ...]]:
+    marks: list[Shortened] = []
+    texts: list[TextAppended] = []
+    fields: dict[str, str] = {}
+    for field in LONG_FIELDS.get(type(item), ()):
+        grown = state.texts.get((item.id, field, None))
+        whole = getattr(item, field)
+        if grown is not None:
+            fields[field], mark = grown.shown(field)
+        elif isinstance(whole, str) and len(whole) > SHOWN:
+            fields[field], mark = shown(whole, field)
+            texts.append(TextAppended(item.id, field, None, 0, whole))
+        else:
+            continue
+        marks.extend([mark] if mark else [])
+    if isinstance(item, FileChangeItem):
+        item, diffs = _settle_diffs(state, item, marks)
+        texts.extend(diffs)
+    return attrs.evolve(item, **fields, shortened=tuple(marks) or None), tuple(texts)  # type: ignore[arg-type]
+
+
+def _settle_diffs(
+    state: ThreadState, item: FileChangeItem, marks: list[Shortened]
+) -> tuple[FileChangeItem, Iterator[TextAppended]]:
+    settled = []
+    texts = []
+    for change in item.changes:
+        grown = state.texts.get((item.id, "diff", change.path))
+        if grown is not None:
+            text, mark = grown.shown("diff", change.path)
+        elif change.diff is not None and len(change.diff) > SHOWN:
+            text, mark = shown(change.diff, "diff", change.path)
+            texts.append(TextAppended(item.id, "diff", change.path, 0, change.diff))
+        else:
+            settled.append(change)
+            continue
+        settled.append(attrs.evolve(change, diff=text))
+        marks.extend([mark] if mark else [])
+    return attrs.evolve(item, changes=tuple(settled)), iter(texts)

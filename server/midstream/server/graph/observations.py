@@ -1,0 +1,50 @@
+"""What a provider says and does in a turn, made into items, text and requests."""
+
+import attrs
+
+from midstream.server.graph.changes import Changes
+from midstream.server.graph.commands import (
+    Observation,
+    Observe,
+    ObservedCompaction,
+    ObservedItem,
+    ObservedRequest,
+    ObservedText,
+    ObservedUsage,
+    ObservedWithdrawal,
+)
+from midstream.server.graph.events import ProviderThreadPut
+from midstream.server.graph.items import append_text, put_item
+from midstream.server.graph.requests import open_request, withdraw
+
+
+def observe(changes: Changes, command: Observe) -> None:
+    """Take in what an active run's provider said. What comes for a run that is over changes nothing."""
+    run = changes.state.active_run
+    if run is None or run.id != command.run_id:
+        return
+    if all(attempt.ordinal != command.attempt for attempt in run.attempts):
+        return
+    for observation in command.observations:
+        _take(changes, run.id, observation)
+
+
+def _take(changes: Changes, run_id: str, observation: Observation) -> None:
+    match observation:
+        case ObservedItem(item=item):
+            put_item(changes, item, run_id)
+        case ObservedCompaction(item=item):
+            put_item(changes, item, run_id)
+            known = changes.state.provider_threads.get(item.provider_thread_id or "")
+            if known is not None:
+                changes.put(ProviderThreadPut(attrs.evolve(known, compacted=True)))
+        case ObservedText(item_id=item_id, field=field, text=text):
+            live = changes.state.live_items.get(item_id)
+            if live is not None:
+                append_text(changes, live, field, text)
+        case ObservedRequest():
+            open_request(changes, observation, run_id)
+        case ObservedWithdrawal(request_id=request_id):
+            withdraw(changes, request_id)
+        case ObservedUsage(usage=usage):
+            changes.put_run(attrs.evolve(changes.state.runs[run_id], usage=usage))

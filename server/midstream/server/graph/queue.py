@@ -1,0 +1,178 @@
+"""Starting runs and keeping the queue."""
+
+from typing import Literal
+
+import attrs
+
+from midstream.protocol.base import HandoffId
+from midstream.protocol.errors import MidstreamError
+from midstream.protocol.records.item import UserMessageItem
+from midstream.protocol.records.run import Message, Run, RunAttempt
+from midstream.protocol.records.thread import Thread
+from midstream.server.graph.changes import Changes, refuse
+from midstream.server.graph.commands import CancelRun, EditRun, ReorderRun, StartRun
+from midstream.server.graph.effects import ExecuteAttempt
+from midstream.server.graph.events import HandoffPut
+from midstream.server.graph.items import put_item
+from midstream.server.graph.threads import put_handoff, put_thread, title_from
+
+Intent = Literal["start", "queued", "steer"]
+
+
+def start(changes: Changes, command: StartRun) -> Run:
+    """Start a run at once, or put it at the end of the queue."""
+    for handoff in command.handoffs:
+        put_handoff(changes, handoff)
+    for handoff_id in command.handoff_ids:
+        _check_unsent(changes, handoff_id)
+    for replaced in command.replaced:
+        old = changes.state.handoffs[replaced.from_]
+        changes.put(HandoffPut(attrs.evolve(old, status="superseded", superseded_by=replaced.to)))
+    thread = changes.state.thread
+    run = Run(
+        id=changes.new_id("run"),
+        thread_id=thread.id,
+        ordinal=None,
+        selection=command.selection,
+        provider=command.selection.provider,
+        provider_thread_id=None,
+        context_handoff_id=None,
+        handoff_ids=command.handoff_ids,
+        transfer_ids=(),
+        plan=command.plan,
+        status="queued",
+        message=command.message,
+        attempts=(),
+        baseline_checkpoint_id=None,
+        checkpoint_id=None,
+        failure=None,
+        usage=None,
+        queue_position=None,
+        requested_at=changes.now,
+        started_at=None,
+        interrupt_requested_at=None,
+        completed_at=None,
+    )
+    put_thread(
+        changes,
+        attrs.evolve(
+            thread,
+            title=thread.title or title_from(command.message.text),
+            selection=command.selection,
+            next_context="auto",
+        ),
+    )
+    must_wait = changes.state.active_run_id is not None or (
+        command.queue and (bool(changes.state.queue) or thread.queue_held)
+    )
+    if not must_wait:
+        return begin(changes, run, "start")
+    last = changes.state.queued_runs[-1:]
+    return changes.put_run(
+        attrs.evolve(run, queue_position=1 + max((other.queue_position or 0 for other in last), default=0))
+    )
+
+
+def begin(changes: Changes, run: Run, intent: Intent) -> Run:
+    """Give a run its place in the thread and ask for its first attempt."""
+    run = changes.put_run(
+        attrs.evolve(
+            run,
+            ordinal=changes.state.last_run_ordinal + 1,
+            status="starting",
+            queue_position=None,
+            started_at=changes.now,
+            attempts=(
+                RunAttempt(
+                    ordinal=1,
+                    provider_thread_id=None,
+                    provider_turn_id=None,
+                    reason="initial",
+                    status="pending",
+                ),
+            ),
+        )
+    )
+    put_message(changes, run, run.message, intent)
+    changes.effects.append(ExecuteAttempt(run_id=run.id, attempt=1, message_item_ids=changes.state.unsent))
+    return run
+
+
+def begin_next(changes: Changes) -> None:
+    """Start the next queued run, where nothing holds it back."""
+    if changes.state.active_run_id is None and not changes.state.thread.queue_held and changes.state.queue:
+        begin(changes, changes.state.queued_runs[0], "queued")
+
+
+def put_message(changes: Changes, run: Run, message: Message, intent: Intent) -> None:
+    """Put the user's words as an item."""
+    item = UserMessageItem(
+        id=changes.new_id("itm"),
+        thread_id=run.thread_id,
+        run_id=run.id,
+        parent_item_id=None,
+        ordinal=0,
+        status="completed",
+        provider_thread_id=None,
+        native_ref=None,
+        started_at=changes.now,
+        completed_at=None,
+        text=message.text,
+        attachments=message.attachments,
+        intent=intent,
+    )
+    put_item(changes, item, run.id)
+
+
+def edit(changes: Changes, command: EditRun) -> Run:
+    """Change the words of a queued run."""
+    run = _queued(changes, command.run_id, "edited")
+    return changes.put_run(attrs.evolve(run, message=attrs.evolve(run.message, text=command.text)))
+
+
+def reorder(changes: Changes, command: ReorderRun) -> Run:
+    """Move a queued run; those whose place changes are put anew."""
+    run = _queued(changes, command.run_id, "moved")
+    rest = [other for other in changes.state.queue if other != run.id]
+    if command.before_run_id is None or command.before_run_id == run.id:
+        place = len(rest) if command.before_run_id is None else changes.state.queue.index(run.id)
+    else:
+        place = rest.index(_queued(changes, command.before_run_id, "moved").id)
+    for position, run_id in enumerate([*rest[:place], run.id, *rest[place:]], start=1):
+        changes.put_run(attrs.evolve(changes.state.runs[run_id], queue_position=position))
+    return changes.state.runs[run.id]
+
+
+def cancel(changes: Changes, command: CancelRun) -> Run:
+    """Take a queued run back."""
+    run = _queued(changes, command.run_id, "cancelled")
+    return changes.put_run(attrs.evolve(run, status="cancelled", queue_position=None, completed_at=changes.now))
+
+
+def resume(changes: Changes) -> Thread:
+    """Let held queued runs go on."""
+    put_thread(changes, attrs.evolve(changes.state.thread, queue_held=False))
+    begin_next(changes)
+    return changes.state.thread
+
+
+def _queued(changes: Changes, run_id: str, verb: str) -> Run:
+    run = changes.run(run_id)
+    if run.status != "queued":
+        refuse(f"Run {run.id} is {run.status}; only a queued run can be {verb}.", run)
+    return run
+
+
+def _check_unsent(changes: Changes, handoff_id: HandoffId) -> None:
+    handoff = changes.state.handoffs.get(handoff_id)
+    if handoff is None:
+        raise MidstreamError(
+            "handoffNotFound", f"There is no handoff {handoff_id} in this thread.", handoffId=handoff_id
+        )
+    if handoff.status != "ready" or handoff.target_run_id is not None:
+        raise MidstreamError(
+            "invalidState",
+            f"Handoff {handoff_id} is {handoff.status} or was given to a run already; preview a new one.",
+            handoffId=handoff_id,
+            status=handoff.status,
+        )

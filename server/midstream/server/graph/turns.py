@@ -1,0 +1,121 @@
+"""An attempt's way to its turn: baseline, provider thread, acceptance."""
+
+import attrs
+
+from midstream.protocol.records.provider import ProviderThread
+from midstream.server.graph.changes import Changes, with_attempt
+from midstream.server.graph.commands import (
+    AcceptTurn,
+    AttachBaseline,
+    BindProviderThread,
+    FailResume,
+)
+from midstream.server.graph.context import deliver
+from midstream.server.graph.events import (
+    CheckpointPut,
+    HandoffPut,
+    ProviderSessionPut,
+    ProviderThreadPut,
+)
+from midstream.server.graph.threads import put_thread
+
+
+def attach_baseline(changes: Changes, command: AttachBaseline) -> None:
+    """Note the files as the agent finds them: only the first attempt of a run does."""
+    run = changes.state.runs.get(command.run_id)
+    if run is None or run.id != changes.state.active_run_id or run.baseline_checkpoint_id is not None:
+        return
+    if command.checkpoint.id not in changes.state.checkpoints:
+        changes.put(CheckpointPut(command.checkpoint))
+    if command.checkpoint.status == "ready":
+        changes.put_run(attrs.evolve(run, baseline_checkpoint_id=command.checkpoint.id))
+
+
+def bind(changes: Changes, command: BindProviderThread) -> None:
+    """Give the attempt its native conversation."""
+    run = changes.current(command.run_id, command.attempt)
+    if run is None:
+        return
+    if changes.state.sessions.get(command.session.id) != command.session:
+        changes.put(ProviderSessionPut(command.session))
+    known = changes.state.provider_threads.get(command.provider_thread_id) or ProviderThread(
+        id=command.provider_thread_id,
+        thread_id=run.thread_id,
+        provider=run.provider,
+        session_id=None,
+        native_ref=None,
+        model=None,
+        status="idle",
+        first_run_ordinal=None,
+        last_run_ordinal=None,
+        native_run_ordinals=(),
+        handoff_ids=(),
+        missing_item_ids=(),
+        forked_from=command.forked_from,
+        stale_reasons=(),
+    )
+    changes.put(
+        ProviderThreadPut(
+            attrs.evolve(
+                known,
+                session_id=command.session.id,
+                native_ref=command.native_ref,
+                model=command.model,
+                status="idle",
+                selection=run.selection,
+                runtime_mode=changes.state.thread.runtime_mode,
+            )
+        )
+    )
+    attempt = attrs.evolve(run.attempts[-1], provider_thread_id=known.id)
+    changes.put_run(attrs.evolve(with_attempt(run, attempt), provider_thread_id=known.id))
+    for handoff_id in run.handoff_ids:
+        handoff = changes.state.handoffs[handoff_id]
+        if handoff.delivery is None and handoff.to_provider_thread_id != known.id:
+            changes.put(HandoffPut(attrs.evolve(handoff, to_provider_thread_id=known.id)))
+    put_thread(changes, attrs.evolve(changes.state.thread, active_provider_thread_id=known.id))
+
+
+def fail_resume(changes: Changes, command: FailResume) -> None:
+    """Note that a provider thread cannot be resumed: it is stale from now on."""
+    known = changes.state.provider_threads.get(command.provider_thread_id)
+    if known is not None:
+        changes.put(
+            ProviderThreadPut(attrs.evolve(known, status="error", stale_reasons=(*known.stale_reasons, command.reason)))
+        )
+
+
+def accept(changes: Changes, command: AcceptTurn) -> None:
+    """Count the run, and the handoffs sent with it, as covered by its provider thread."""
+    run = changes.current(command.run_id, command.attempt)
+    if run is None or run.provider_thread_id is None or run.ordinal is None:
+        return
+    attempt = run.attempts[-1]
+    if attempt.status != "pending":
+        return
+    sent = [
+        handoff_id
+        for handoff_id in run.handoff_ids
+        if (delivery := changes.state.handoffs[handoff_id].delivery) is not None and delivery.status == "pending"
+    ]
+    known = changes.state.provider_threads[run.provider_thread_id]
+    changes.put(
+        ProviderThreadPut(
+            attrs.evolve(
+                known,
+                first_run_ordinal=known.first_run_ordinal or run.ordinal,
+                last_run_ordinal=run.ordinal,
+                native_run_ordinals=(
+                    *(o for o in known.native_run_ordinals if o != run.ordinal),
+                    run.ordinal,
+                ),
+                handoff_ids=(*known.handoff_ids, *sent),
+                missing_item_ids=() if sent else known.missing_item_ids,
+                compacted=None if sent else known.compacted,
+            )
+        )
+    )
+    for handoff_id in sent:
+        deliver(changes, run, handoff_id)
+    running = attrs.evolve(attempt, status="running", provider_turn_id=command.turn_ref)
+    changes.put_run(with_attempt(attrs.evolve(run, status="running"), running))
