@@ -11,7 +11,7 @@ import attrs
 from cattrs import Converter
 from cattrs.cols import homogenous_tuple_structure_factory
 from cattrs.errors import ClassValidationError, IterableValidationError
-from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, make_mapping_structure_fn, override
 
 from midstream.protocol.base import OPTIONAL, JsonObject
 from midstream.protocol.faults import FaultInside, invalid_params
@@ -146,7 +146,7 @@ def _list_hook(type_: type, converter: Converter) -> Hook:
 
 
 def _map_hook(type_: object, converter: Converter) -> Hook:
-    fill = cast(Hook, converter.gen_structure_mapping(type_))
+    fill = cast(Hook, make_mapping_structure_fn(type_, converter))  # type: ignore[arg-type]
     return lambda value, target: fill(_object(value, None), target)
 
 

@@ -104,7 +104,7 @@ class MidstreamError(Exception):
         return ERROR_CODES[self.kind]
 
 
-class InvalidParams(Exception):  # noqa: N818 - JSON-RPC's own name for it
+class InvalidParams(Exception):
     """Params that do not fit: `path` names the field, as `message.text` or `items[2].uri`."""
 
     def __init__(self, message: str, path: str) -> None:

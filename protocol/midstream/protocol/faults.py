@@ -8,7 +8,7 @@ from midstream.protocol.errors import InvalidParams
 from midstream.protocol.names import camel
 
 
-class FaultInside(ValueError):  # noqa: N818 - it is where the fault is, not a kind of error
+class FaultInside(ValueError):
     """A fault in one field of the value that a hook was given."""
 
     def __init__(self, field: str, cause: Exception) -> None:

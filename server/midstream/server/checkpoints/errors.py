@@ -1,7 +1,5 @@
 """What can go wrong with a checkpoint; every message is fit to be shown to the user."""
 
-# ruff: noqa: N818 (the names say what happened, as a reader of the caller needs it)
-
 
 class CheckpointError(Exception):
     """A checkpoint could not be taken or read."""

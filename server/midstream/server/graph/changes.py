@@ -1,18 +1,19 @@
 """The making of one decision: events are put one after another, each seen by what follows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, Literal, NoReturn, TypeAlias
 
 import attrs
 from attrs import frozen
 
-from midstream.protocol.base import RequestId, RunId, Time
+from midstream.protocol.base import ItemId, RequestId, RunId, Time
 from midstream.protocol.errors import MidstreamError
+from midstream.protocol.records.provider import ProviderThread
 from midstream.protocol.records.request import RuntimeRequest
 from midstream.protocol.records.run import Run, RunAttempt
 from midstream.protocol.records.thread import ThreadStatus
 from midstream.server.graph.effects import Effect
-from midstream.server.graph.events import Event, RunPut, ThreadPut
+from midstream.server.graph.events import Event, ProviderThreadPut, RunPut, ThreadPut
 from midstream.server.graph.state import ThreadState, evolve
 
 IdPrefix: TypeAlias = Literal["thr", "run", "itm", "pth", "pss", "trf", "hof", "ckp", "req"]
@@ -46,6 +47,12 @@ class Changes:
         if self.state.runs.get(run.id) != run:
             self.put(RunPut(run))
         return run
+
+    def add_missing(self, known: ProviderThread, missed: Iterable[ItemId]) -> None:
+        """Add items of covered runs that a provider thread never took in."""
+        new = tuple(sorted(set(missed) - set(known.missing_item_ids)))
+        if new:
+            self.put(ProviderThreadPut(attrs.evolve(known, missing_item_ids=(*known.missing_item_ids, *new))))
 
     def settle_thread(self) -> None:
         """Bring the thread's own record in step with its runs and transfers."""
@@ -101,6 +108,11 @@ class Changes:
         if run is None or run.id != self.state.active_run_id or run.attempts[-1].ordinal != attempt:
             return None
         return run
+
+    def preparing(self, run_id: RunId, attempt: int) -> Run | None:
+        """Return the run if this is its latest attempt and no provider took it yet."""
+        run = self.current(run_id, attempt)
+        return run if run is not None and run.attempts[-1].status == "pending" else None
 
 
 def with_attempt(run: Run, attempt: RunAttempt) -> Run:

@@ -24,7 +24,6 @@ from midstream.protocol.records.run import (
     AttemptReason,
     Failure,
     Message,
-    StoredAttachment,
     SwitchPlan,
     Usage,
 )
@@ -90,8 +89,7 @@ class SteerRun:
     """Give the active run more words of the user."""
 
     run_id: RunId
-    text: str
-    attachments: tuple[StoredAttachment, ...]
+    message: Message
 
 
 @frozen(kw_only=True)

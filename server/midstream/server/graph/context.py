@@ -36,7 +36,7 @@ RESOLUTIONS = {
 
 def fix_plan(changes: Changes, command: FixPlan) -> None:
     """Settle how the attempt catches up: its handoffs get their transfers, those no longer meant are superseded."""
-    run = changes.current(command.run_id, command.attempt)
+    run = changes.preparing(command.run_id, command.attempt)
     if run is None:
         return
     made = {handoff.id: handoff for handoff in command.handoffs}
@@ -116,10 +116,10 @@ def _transfer_for(changes: Changes, run: Run, command: FixPlan, handoff: Handoff
 
 def mark_delivering(changes: Changes, command: MarkDelivering) -> None:
     """Note, before anything is sent, that the turn and its handoffs are on their way."""
-    run = changes.current(command.run_id, command.attempt)
-    if run is None:
+    run = changes.preparing(command.run_id, command.attempt)
+    if run is None or run.attempts[-1].provider_thread_id is None:
         return
-    known = changes.state.provider_threads[run.provider_thread_id or ""]
+    known = changes.state.provider_threads[run.attempts[-1].provider_thread_id]
     changes.put(ProviderThreadPut(attrs.evolve(known, status="active")))
     if command.channel is None:
         return

@@ -2,10 +2,9 @@
 
 import attrs
 
-from midstream.protocol.base import ItemId, ProviderThreadId
+from midstream.protocol.base import ProviderThreadId, Reason
 from midstream.protocol.records.checkpoint import Checkpoint
 from midstream.protocol.records.item import CheckpointItem, UserMessageItem
-from midstream.protocol.records.provider import ProviderThread
 from midstream.protocol.records.run import Run, RunAttempt
 from midstream.server.graph.changes import Changes, with_attempt
 from midstream.server.graph.commands import (
@@ -14,6 +13,7 @@ from midstream.server.graph.commands import (
 )
 from midstream.server.graph.events import (
     CheckpointPut,
+    HandoffPut,
     ProviderThreadPut,
 )
 from midstream.server.graph.items import close_item, close_live_items, put_item
@@ -33,11 +33,14 @@ def end(changes: Changes, command: EndTurn) -> None:
     attempt = next((known for known in run.attempts if known.ordinal == command.attempt), None)
     if attempt is None or attempt.status in ENDED:
         return
-    if attempt.provider_thread_id is not None:
-        _note_missing(changes, run, attempt, attempt.provider_thread_id, lost=command.lost)
+    lived_by = attempt.provider_thread_id or run.provider_thread_id
+    if lived_by is not None:
+        _note_missing(changes, run, lived_by, lost=command.lost)
+    if command.lost or attempt.status == "superseded":
+        doubt_delivery(changes, run, attempt)
+    close_requests(changes, run.id, "cancelled")
     close_unsettled_steers(changes)
     close_live_items(changes, command.status)
-    close_requests(changes, run.id, "cancelled")
     run = changes.state.runs[run.id]
     if attempt.status != "superseded":
         ended = attrs.evolve(attempt, status=command.status)
@@ -55,7 +58,25 @@ def close_unsettled_steers(changes: Changes) -> None:
             close_item(changes, item, "cancelled")
 
 
-def _note_missing(changes: Changes, run: Run, attempt: RunAttempt, lived_by: ProviderThreadId, *, lost: bool) -> None:
+def doubt_delivery(changes: Changes, run: Run, attempt: RunAttempt) -> None:
+    """Doubt what was on its way and never accepted: that conversation may have it, and is not spoken to again."""
+    known = changes.state.provider_threads.get(attempt.provider_thread_id or "")
+    unaccepted = attempt.status == "pending" or (attempt.status == "superseded" and run.status == "starting")
+    if known is None or known.status != "active" or not unaccepted:
+        return
+    for handoff_id in run.handoff_ids:
+        handoff = changes.state.handoffs[handoff_id]
+        if handoff.delivery is not None and handoff.delivery.status == "pending":
+            doubted = attrs.evolve(handoff.delivery, status="uncertain")
+            changes.put(HandoffPut(attrs.evolve(handoff, delivery=doubted, updated_at=changes.now)))
+    reason = Reason(
+        code="delivery_uncertain",
+        message="A message was on its way when its turn was cut off; nobody knows whether it arrived.",
+    )
+    changes.put(ProviderThreadPut(attrs.evolve(known, stale_reasons=(*known.stale_reasons, reason))))
+
+
+def _note_missing(changes: Changes, run: Run, lived_by: ProviderThreadId, *, lost: bool) -> None:
     untaken = {
         item.id
         for item in changes.state.live_items.values()
@@ -66,15 +87,7 @@ def _note_missing(changes: Changes, run: Run, attempt: RunAttempt, lived_by: Pro
     for known in tuple(changes.state.provider_threads.values()):
         if run.ordinal not in known.native_run_ordinals:
             continue
-        missed = untaken if known.id == lived_by else told
-        add_missing(changes, known, missed)
-
-
-def add_missing(changes: Changes, known: ProviderThread, missed: set[ItemId]) -> None:
-    """Add items of covered runs that a provider thread never took in."""
-    new = tuple(sorted(missed - set(known.missing_item_ids)))
-    if new:
-        changes.put(ProviderThreadPut(attrs.evolve(known, missing_item_ids=(*known.missing_item_ids, *new))))
+        changes.add_missing(known, untaken if known.id == lived_by else told)
 
 
 def finish(changes: Changes, command: FinishRun) -> Run | None:

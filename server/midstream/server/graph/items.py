@@ -25,7 +25,7 @@ from midstream.protocol.records.item import (
 from midstream.server.graph.changes import Changes
 from midstream.server.graph.events import ItemPut, TextAppended
 from midstream.server.graph.state import LIVE_ITEM, ThreadState
-from midstream.server.graph.texts import SHOWN, GrowingText, shown
+from midstream.server.graph.texts import SHOWN, shown
 
 LONG_FIELDS: Final[dict[type[object], tuple[str, ...]]] = {
     UserMessageItem: ("text",),
@@ -61,9 +61,11 @@ def put_item(changes: Changes, item: Item, run_id: RunId | None) -> None:
 
 
 def append_text(changes: Changes, item: Item, field: str, text: str) -> None:
-    """Add text to a growing field of a live item."""
-    grown = changes.state.texts.get((item.id, field, None), GrowingText())
-    changes.put(TextAppended(item.id, field, None, grown.length, text))
+    """Add text to a growing field of a live item; what the record holds of it already goes first."""
+    grown = changes.state.texts.get((item.id, field, None))
+    if grown is None:
+        text = (getattr(item, field, None) or "") + text
+    changes.put(TextAppended(item.id, field, None, grown.length if grown else 0, text))
     if changes.state.texts[(item.id, field, None)].due:
         settled, _ = _settle_texts(changes.state, item)
         changes.put(ItemPut(settled))

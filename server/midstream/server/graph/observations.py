@@ -13,17 +13,18 @@ from midstream.server.graph.commands import (
     ObservedUsage,
     ObservedWithdrawal,
 )
+from midstream.server.graph.endings import ENDED
 from midstream.server.graph.events import ProviderThreadPut
 from midstream.server.graph.items import append_text, put_item
 from midstream.server.graph.requests import open_request, withdraw
 
 
 def observe(changes: Changes, command: Observe) -> None:
-    """Take in what an active run's provider said. What comes for a run that is over changes nothing."""
+    """Take in what an active run's provider said. What comes for a turn that is over changes nothing."""
     run = changes.state.active_run
     if run is None or run.id != command.run_id:
         return
-    if all(attempt.ordinal != command.attempt for attempt in run.attempts):
+    if not any(attempt.ordinal == command.attempt and attempt.status not in ENDED for attempt in run.attempts):
         return
     for observation in command.observations:
         _take(changes, run.id, observation)

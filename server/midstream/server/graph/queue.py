@@ -4,9 +4,10 @@ from typing import Literal
 
 import attrs
 
-from midstream.protocol.base import HandoffId
+from midstream.protocol.base import HandoffId, ItemId
 from midstream.protocol.errors import MidstreamError
-from midstream.protocol.records.item import UserMessageItem
+from midstream.protocol.records.handoff import HandoffInfo
+from midstream.protocol.records.item import ItemStatus, UserMessageItem
 from midstream.protocol.records.run import Message, Run, RunAttempt
 from midstream.protocol.records.thread import Thread
 from midstream.server.graph.changes import Changes, refuse
@@ -14,6 +15,7 @@ from midstream.server.graph.commands import CancelRun, EditRun, ReorderRun, Star
 from midstream.server.graph.effects import ExecuteAttempt
 from midstream.server.graph.events import HandoffPut
 from midstream.server.graph.items import put_item
+from midstream.server.graph.state import ThreadState
 from midstream.server.graph.threads import put_handoff, put_thread, title_from
 
 Intent = Literal["start", "queued", "steer"]
@@ -24,7 +26,7 @@ def start(changes: Changes, command: StartRun) -> Run:
     for handoff in command.handoffs:
         put_handoff(changes, handoff)
     for handoff_id in command.handoff_ids:
-        _check_unsent(changes, handoff_id)
+        unsent_handoff(changes.state, handoff_id)
     for replaced in command.replaced:
         old = changes.state.handoffs[replaced.from_]
         changes.put(HandoffPut(attrs.evolve(old, status="superseded", superseded_by=replaced.to)))
@@ -75,6 +77,7 @@ def start(changes: Changes, command: StartRun) -> Run:
 
 def begin(changes: Changes, run: Run, intent: Intent) -> Run:
     """Give a run its place in the thread and ask for its first attempt."""
+    _note_untaken(changes)
     run = changes.put_run(
         attrs.evolve(
             run,
@@ -98,22 +101,32 @@ def begin(changes: Changes, run: Run, intent: Intent) -> Run:
     return run
 
 
+def _note_untaken(changes: Changes) -> None:
+    """Note words of the last run that no attempt brought home: no retry will send them any more."""
+    last = changes.state.runs.get(changes.state.last_started_run_id or "")
+    for known in tuple(changes.state.provider_threads.values()):
+        if last is not None and last.ordinal in known.native_run_ordinals:
+            changes.add_missing(known, changes.state.unsent)
+
+
 def begin_next(changes: Changes) -> None:
     """Start the next queued run, where nothing holds it back."""
     if changes.state.active_run_id is None and not changes.state.thread.queue_held and changes.state.queue:
         begin(changes, changes.state.queued_runs[0], "queued")
 
 
-def put_message(changes: Changes, run: Run, message: Message, intent: Intent) -> None:
-    """Put the user's words as an item."""
+def put_message(
+    changes: Changes, run: Run, message: Message, intent: Intent, status: ItemStatus = "completed"
+) -> ItemId:
+    """Put the user's words as an item and return its id; steered ones are pending until the provider took them."""
     item = UserMessageItem(
         id=changes.new_id("itm"),
         thread_id=run.thread_id,
         run_id=run.id,
         parent_item_id=None,
         ordinal=0,
-        status="completed",
-        provider_thread_id=None,
+        status=status,
+        provider_thread_id=None if status == "completed" else run.provider_thread_id,
         native_ref=None,
         started_at=changes.now,
         completed_at=None,
@@ -122,6 +135,7 @@ def put_message(changes: Changes, run: Run, message: Message, intent: Intent) ->
         intent=intent,
     )
     put_item(changes, item, run.id)
+    return item.id
 
 
 def edit(changes: Changes, command: EditRun) -> Run:
@@ -163,8 +177,13 @@ def _queued(changes: Changes, run_id: str, verb: str) -> Run:
     return run
 
 
-def _check_unsent(changes: Changes, handoff_id: HandoffId) -> None:
-    handoff = changes.state.handoffs.get(handoff_id)
+def unsent_handoff(state: ThreadState, handoff_id: HandoffId) -> HandoffInfo:
+    """Return a handoff that a run can still be given.
+
+    Raises:
+        MidstreamError: handoffNotFound; invalidState, where it was superseded or given to a run already.
+    """
+    handoff = state.handoffs.get(handoff_id)
     if handoff is None:
         raise MidstreamError(
             "handoffNotFound", f"There is no handoff {handoff_id} in this thread.", handoffId=handoff_id
@@ -176,3 +195,4 @@ def _check_unsent(changes: Changes, handoff_id: HandoffId) -> None:
             handoffId=handoff_id,
             status=handoff.status,
         )
+    return handoff

@@ -2,12 +2,11 @@
 
 import attrs
 
-from midstream.protocol.records.item import UserMessageItem
 from midstream.protocol.records.run import AttemptReason, Run, RunAttempt
 from midstream.server.graph.changes import Changes, refuse, with_attempt
 from midstream.server.graph.commands import InterruptRun, RestartRun, RetryRun, SettleSteer, SteerRun
 from midstream.server.graph.effects import ExecuteAttempt, InterruptTurn, SteerTurn
-from midstream.server.graph.items import close_item, put_item
+from midstream.server.graph.items import close_item
 from midstream.server.graph.queue import put_message
 from midstream.server.graph.state import ACTIVE
 from midstream.server.graph.threads import put_thread
@@ -16,23 +15,8 @@ from midstream.server.graph.threads import put_thread
 def steer(changes: Changes, command: SteerRun) -> Run:
     """Give the active run more words; they are taken once the provider says so."""
     run = _active(changes, command.run_id, "steered")
-    item = UserMessageItem(
-        id=changes.new_id("itm"),
-        thread_id=run.thread_id,
-        run_id=run.id,
-        parent_item_id=None,
-        ordinal=0,
-        status="pending",
-        provider_thread_id=run.provider_thread_id,
-        native_ref=None,
-        started_at=changes.now,
-        completed_at=None,
-        text=command.text,
-        attachments=command.attachments,
-        intent="steer",
-    )
-    put_item(changes, item, run.id)
-    changes.effects.append(SteerTurn(run_id=run.id, message_item_id=item.id))
+    item_id = put_message(changes, run, command.message, "steer", "pending")
+    changes.effects.append(SteerTurn(run_id=run.id, message_item_id=item_id))
     return run
 
 
@@ -47,7 +31,8 @@ def restart(changes: Changes, command: RestartRun) -> Run:
     """Interrupt the active attempt; the new one starts when the old one has ended."""
     run = _active(changes, command.run_id, "restarted")
     old = attrs.evolve(run.attempts[-1], status="superseded")
-    run = _add_attempt(changes, with_attempt(run, old), command.reason)
+    run = attrs.evolve(with_attempt(run, old), interrupt_requested_at=None)
+    run = _add_attempt(changes, run, command.reason)
     put_message(changes, run, command.message, "steer")
     _execute(changes, run)
     changes.effects.append(InterruptTurn(run_id=run.id))

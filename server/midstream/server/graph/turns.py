@@ -33,7 +33,7 @@ def attach_baseline(changes: Changes, command: AttachBaseline) -> None:
 
 def bind(changes: Changes, command: BindProviderThread) -> None:
     """Give the attempt its native conversation."""
-    run = changes.current(command.run_id, command.attempt)
+    run = changes.preparing(command.run_id, command.attempt)
     if run is None:
         return
     if changes.state.sessions.get(command.session.id) != command.session:
@@ -71,7 +71,8 @@ def bind(changes: Changes, command: BindProviderThread) -> None:
     changes.put_run(attrs.evolve(with_attempt(run, attempt), provider_thread_id=known.id))
     for handoff_id in run.handoff_ids:
         handoff = changes.state.handoffs[handoff_id]
-        if handoff.delivery is None and handoff.to_provider_thread_id != known.id:
+        delivered = handoff.delivery is not None and handoff.delivery.status == "delivered"
+        if not delivered and handoff.to_provider_thread_id != known.id:
             changes.put(HandoffPut(attrs.evolve(handoff, to_provider_thread_id=known.id)))
     put_thread(changes, attrs.evolve(changes.state.thread, active_provider_thread_id=known.id))
 
@@ -87,18 +88,21 @@ def fail_resume(changes: Changes, command: FailResume) -> None:
 
 def accept(changes: Changes, command: AcceptTurn) -> None:
     """Count the run, and the handoffs sent with it, as covered by its provider thread."""
-    run = changes.current(command.run_id, command.attempt)
-    if run is None or run.provider_thread_id is None or run.ordinal is None:
+    run = changes.preparing(command.run_id, command.attempt)
+    if run is None or run.ordinal is None:
         return
     attempt = run.attempts[-1]
-    if attempt.status != "pending":
+    if attempt.provider_thread_id is None:
         return
     sent = [
         handoff_id
         for handoff_id in run.handoff_ids
         if (delivery := changes.state.handoffs[handoff_id].delivery) is not None and delivery.status == "pending"
     ]
-    known = changes.state.provider_threads[run.provider_thread_id]
+    for other in tuple(changes.state.provider_threads.values()):
+        if other.id != attempt.provider_thread_id and run.ordinal in other.native_run_ordinals:
+            changes.add_missing(other, changes.state.unsent)
+    known = changes.state.provider_threads[attempt.provider_thread_id]
     changes.put(
         ProviderThreadPut(
             attrs.evolve(
@@ -118,4 +122,5 @@ def accept(changes: Changes, command: AcceptTurn) -> None:
     for handoff_id in sent:
         deliver(changes, run, handoff_id)
     running = attrs.evolve(attempt, status="running", provider_turn_id=command.turn_ref)
-    changes.put_run(with_attempt(attrs.evolve(run, status="running"), running))
+    status = "waiting" if changes.state.pending_requests else "running"
+    changes.put_run(with_attempt(attrs.evolve(run, status=status), running))

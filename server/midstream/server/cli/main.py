@@ -1,0 +1,47 @@
+"""The command line: each command is imported only when it is used."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit status."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:1] == ["rehearsal-agent"]:
+        from midstream.server.rehearsal.main import main as rehearse
+
+        return rehearse(arguments[1:])
+    options = _parser().parse_args(arguments)
+    match options.command:
+        case "serve":
+            from midstream.server.cli.serve import serve
+
+            return serve(options.data_dir, options.config, rehearsal=options.rehearsal)
+        case "demo":
+            from midstream.server.cli.demo import demo
+
+            return demo(as_json=options.json)
+        case _:
+            from midstream.server.cli.doctor import doctor
+
+            return doctor(options.data_dir, options.config, rebuild=options.rebuild, as_json=options.json)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="midstream", description="Change agents midstream without losing the thread.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    serve = commands.add_parser("serve", help="speak JSON-RPC with an editor")
+    serve.add_argument("--stdio", action="store_true", help="speak on stdin and stdout, which is the default")
+    serve.add_argument("--rehearsal", action="store_true", help="add two agents that need no account")
+    demo = commands.add_parser("demo", help="see one conversation move between two agents and back")
+    demo.add_argument("--json", action="store_true", help="print one JSON object for each event")
+    doctor = commands.add_parser("doctor", help="check the data folder and the configured agents")
+    doctor.add_argument("--rebuild", action="store_true", help="make the tables anew from the event log")
+    doctor.add_argument("--json", action="store_true", help="print JSON")
+    for command in (serve, doctor):
+        command.add_argument("--data-dir", type=Path, help="where threads are kept")
+        command.add_argument("--config", type=Path, help="the configuration file")
+    commands.add_parser("rehearsal-agent", help="an agent without a model, for trying and testing", add_help=False)
+    return parser

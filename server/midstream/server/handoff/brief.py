@@ -1,0 +1,42 @@
+"""The typed sections of a handoff, each statement with the run and the items that it was taken from."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from midstream.protocol.records.handoff import SectionKind
+from midstream.server.handoff import now, words, work
+from midstream.server.handoff.entries import TITLES, Entry, Section
+from midstream.server.handoff.material import Material
+from midstream.server.handoff.naming import run_list
+
+_COLLECT: Final[Mapping[SectionKind, Callable[[Material], Iterator[Entry]]]] = {
+    "goals": words.requests,
+    "constraints": words.standing,
+    "decisions": words.decisions,
+    "files": work.files,
+    "commands": work.commands,
+    "plan": now.plan,
+    "open": now.open_questions,
+    "failures": work.failures,
+    "subagents": work.subagents,
+    "checkpoint": now.workspace,
+    "conversation": words.conversation,
+}
+
+
+def brief(material: Material) -> tuple[Section, ...]:
+    """Return all that could be told, in the order of `TITLES`; sections without an entry are left out."""
+    sections = (Section(kind=kind, entries=tuple(_COLLECT[kind](material))) for kind in TITLES)
+    return tuple(section for section in sections if section.entries)
+
+
+def opening(material: Material) -> str:
+    """Return the first line: what the handoff covers, and what it stands in for."""
+    ordinals = tuple(run.ordinal for run in material.runs if run.ordinal is not None)
+    who = ", ".join(sorted({material.providers_of_runs[o] for o in ordinals if o in material.providers_of_runs}))
+    span = run_list(ordinals) + (f" (answered by {who})" if who else "") if ordinals else "no further run"
+    if material.strategy == "delta_since_target_last_seen":
+        return f"What this conversation has not seen yet: {span}"
+    replaces = any(reason.code == "delta_chain_too_long" for reason in material.reasons)
+    named = f": {', '.join(material.replaces)}" if material.replaces else ""
+    return f"The thread so far: {span}" + (f"; replaces the earlier handoffs{named}" if replaces else "")

@@ -1,0 +1,87 @@
+"""What a handoff is made from, and what of it may be told."""
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import attrs
+from attrs import frozen
+
+from midstream.protocol.base import HandoffId, ItemId, ProviderKind, Reason
+from midstream.protocol.records.checkpoint import Checkpoint, FileSummary
+from midstream.protocol.records.handoff import HandoffSection, HandoffStrategy, HandoffTokens
+from midstream.protocol.records.item import Item, TodoItem, UserMessageItem
+from midstream.protocol.records.request import RuntimeRequest
+from midstream.protocol.records.run import Run
+from midstream.protocol.records.thread import Thread
+
+
+@attrs.define(frozen=True, kw_only=True)
+class Material:
+    """All that one handoff is made from.
+
+    `runs` are the covered runs by ordinal, those of missing items included where they are known; `items` all
+    items of the covered runs that the target did not live, and the missing ones, by ordinal; `standing` every
+    retained user message of the thread, oldest first; `covered_items` what earlier handoffs already carried to
+    the same native conversation; `diff` the changes that `checkpoint` holds; `todo` the todo list as it now
+    stands, where the target does not know it; `replaces` the handoffs that a full summary into an existing
+    conversation stands in for.
+    """
+
+    thread: Thread
+    strategy: HandoffStrategy
+    runs: tuple[Run, ...]
+    items: tuple[Item, ...]
+    standing: tuple[UserMessageItem, ...]
+    covered_items: frozenset[ItemId] = frozenset()
+    checkpoint: Checkpoint | None = None
+    diff: tuple[FileSummary, ...] = ()
+    open_requests: tuple[RuntimeRequest, ...] = ()
+    todo: TodoItem | None = None
+    target: ProviderKind
+    providers_of_runs: Mapping[int, ProviderKind]
+    reasons: tuple[Reason, ...] = ()
+    workspace_moved: bool = False
+    replaces: tuple[HandoffId, ...] = ()
+
+    @cached_property
+    def told(self) -> tuple[Item, ...]:
+        """The items to tell: those that this native conversation was not told before."""
+        return tuple(item for item in self.items if item.id not in self.covered_items)
+
+    @cached_property
+    def _by_id(self) -> Mapping[str, Run]:
+        return {run.id: run for run in self.runs}
+
+    def run_of(self, item: Item) -> Run | None:
+        """Return the run of an item, where it is known."""
+        return self._by_id.get(item.run_id or "")
+
+    def ordinal(self, item: Item) -> int | None:
+        """Return the ordinal of the run of an item, where it is known."""
+        run = self.run_of(item)
+        return run.ordinal if run else None
+
+    @cached_property
+    def new(self) -> frozenset[ItemId]:
+        """The ids of the items to tell."""
+        return frozenset(item.id for item in self.told)
+
+    def speaker(self, item: Item) -> str:
+        """Return which provider answered in the run of an item."""
+        return self.providers_of_runs.get(self.ordinal(item) or 0, "the agent")
+
+
+@frozen(kw_only=True)
+class Built:
+    """A handoff's text.
+
+    `summary_text` is what stands inside the fence, `sent_text` the bytes to send, fence included; `redactions` counts
+    the secrets taken out of them; `item_ids` are the items that it carries to the target for the first time.
+    """
+
+    summary_text: str
+    sent_text: str
+    sections: tuple[HandoffSection, ...]
+    tokens: HandoffTokens
+    redactions: int
+    item_ids: frozenset[ItemId]

@@ -1,0 +1,18 @@
+"""How runs are named to users and agents."""
+
+
+def in_run(ordinal: int | None) -> str:
+    """Return one run in words; None is a run that is not told of itself."""
+    return "an earlier run" if ordinal is None else f"run {ordinal}"
+
+
+def run_list(ordinals: tuple[int, ...]) -> str:
+    """Return ascending run ordinals in words: ``run 3``, ``runs 1-5, 7``."""
+    stretches: list[tuple[int, int]] = []
+    for ordinal in ordinals:
+        if stretches and stretches[-1][1] == ordinal - 1:
+            stretches[-1] = (stretches[-1][0], ordinal)
+        else:
+            stretches.append((ordinal, ordinal))
+    words = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in stretches)
+    return f"{'run' if len(ordinals) == 1 else 'runs'} {words}"

@@ -1,0 +1,80 @@
+"""Secrets taken out of what is handed to another agent: by their shape, by the name they stand behind, by value."""
+
+import re
+from typing import Final
+
+_NAMES: Final = (
+    r"(?:[A-Za-z0-9_.-]*(?:api[_-]?key|secret(?:[_-]?(?:access)?[_-]?key)?|access[_-]?key|private[_-]?key"
+    r"|passw(?:or)?d|passphrase|(?:access|auth|refresh|bearer|api|session|bot|id|github|gitlab|npm|slack)[_-]?token"
+    r"|credentials?))"
+)
+_ENV_NAMES: Final = r"[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|CREDENTIALS?|DSN)"
+_QUOTED: Final = r"""(?:"[^"\n]{6,}"|'[^'\n]{6,}')"""
+_BARE: Final = r"""[^\s"'`,;(){}\[\]<>$]{8,}"""
+_KEY: Final = r"[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
+_KEY_LINES: Final = r"(?:[A-Za-z0-9+/=]{32,}\s+)+"
+
+_RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
+    (kind, re.compile(pattern))
+    for kind, pattern in (
+        ("private key", rf"-----BEGIN {_KEY}[^-]*(?:-[^-]+)*-----END {_KEY}"),
+        # Output that was shortened holds only the start of a key, or its end.
+        ("private key", rf"-----BEGIN {_KEY}\s+{_KEY_LINES}|{_KEY_LINES}[A-Za-z0-9+/=]*\s*-----END {_KEY}"),
+        ("connection string", r"(?<=://)[^\s/:@'\"]*:[^\s/@'\"]+(?=@)"),
+        ("API key", r"\bsk-(?:ant-|proj-|svcacct-|or-)?(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}"),
+        ("API key", r"\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}"),
+        ("API key", r"\bAIza[A-Za-z0-9_-]{35}"),
+        ("token", r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{40,}|glpat-[A-Za-z0-9_-]{20,})"),
+        ("token", r"\b(?:xox[abeoprs]-[A-Za-z0-9-]{10,}|npm_[A-Za-z0-9]{36})"),
+        ("token", r"\b(?:pypi-[A-Za-z0-9_-]{40,}|hf_[A-Za-z0-9]{30,})"),
+        ("access key", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+        ("token", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+        ("token", r"(?i)(?<=\bbearer )[A-Za-z0-9._~+/-]{16,}=*"),
+        ("password", r"(?i)(?<=\bbasic )(?=[A-Za-z+/]*[0-9=])[A-Za-z0-9+/]{16,}={0,2}(?![A-Za-z0-9+/])"),
+    )
+)
+_NAMED: Final = re.compile(rf"""(?i)(?P<name>\b{_NAMES}["']?\s*(?:=|:(?!:))\s*)(?P<value>{_QUOTED}|{_BARE})""")
+_ENV: Final = re.compile(rf"""(?P<name>\b{_ENV_NAMES}=)(?P<value>{_QUOTED}|{_BARE})""")
+_PLACEHOLDER: Final = re.compile(
+    r"(?i)\[redacted:.*|[a-z_.]*(?:token|key|secret|password)s?|(?:os|process|env|settings|config|self|this)\..*"
+    r"|x{3,}|\*{3,}|\.{3,}|<.*>|[$%].*|\.{0,2}/.*|(?:your|my|example|changeme|placeholder|dummy|test)[-_. ].*|changeme"
+)
+"""Values that stand for a secret: another name, code that reads one, a place-holder, a path."""
+
+_PLAIN: Final = re.compile(r"(?i)[a-z]+(?:[._:-]+[a-z]+)*\.?")
+"""Words without a digit, as prose and code have them after such a name."""
+
+PLACE: Final = "[redacted: {}]"
+MARK: Final = re.compile(r"\[redacted: [A-Za-z ]+\]")
+"""What stands where a secret stood."""
+
+
+def redact(text: str, secrets: frozenset[str] = frozenset()) -> tuple[str, int]:
+    """Return a text without secrets, and how many were taken out. `secrets` are values known to be some."""
+    found = 0
+    for secret in sorted(filter(None, secrets), key=lambda value: (-len(value), value)):
+        found += text.count(secret)
+        text = text.replace(secret, PLACE.format("known secret"))
+    for kind, pattern in _RULES:
+        text, count = pattern.subn(PLACE.format(kind), text)
+        found += count
+    for pattern in (_ENV, _NAMED):
+        text, count = _redact_named(pattern, text)
+        found += count
+    return text, found
+
+
+def _redact_named(pattern: re.Pattern[str], text: str) -> tuple[str, int]:
+    count = 0
+
+    def replace(match: re.Match[str]) -> str:
+        nonlocal count
+        value = match["value"]
+        plain = pattern is _NAMED and _PLAIN.fullmatch(value)
+        if plain or _PLACEHOLDER.fullmatch(value.strip("\"'")):
+            return match[0]
+        count += 1
+        quote = value[0] if value[0] in "\"'" else ""
+        return f"{match['name']}{quote}{PLACE.format('value')}{quote}"
+
+    return pattern.sub(replace, text), count

@@ -1,0 +1,252 @@
+"""A live ACP agent: its native conversations, and the turns that run in them."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import suppress
+from typing import Final
+
+from midstream.protocol.base import JsonObject
+from midstream.protocol.records.provider import Capabilities, ProviderModel
+from midstream.server.providers.acp.blocks import prompt_blocks
+from midstream.server.providers.acp.capabilities import PROTOCOL_VERSION, Agent, capabilities, parse_agent
+from midstream.server.providers.acp.connection import AnswerError, Connection, Notification, Request
+from midstream.server.providers.acp.failures import LOGIN_REQUIRED, METHOD_NOT_FOUND, failure, rpc_failure
+from midstream.server.providers.acp.permissions import CANCELLED
+from midstream.server.providers.acp.reading import member, text_of
+from midstream.server.providers.acp.requests import Patience, Requests, place, real_folder
+from midstream.server.providers.acp.settings import Settings
+from midstream.server.providers.acp.turn import GRACE_LIMIT, Turn
+from midstream.server.providers.adapter import (
+    NativeThread,
+    ProviderError,
+    ProviderEvent,
+    Reply,
+    ResumeFailed,
+    ThreadOptions,
+    TurnInput,
+)
+from midstream.server.providers.process import ChildProcess
+
+logger: Final = logging.getLogger(__name__)
+
+
+class AcpSession:
+    """A running agent; made by `start`."""
+
+    def __init__(self, process: ChildProcess, model: str | None, patience: Patience) -> None:
+        self._process = process
+        self._connection = Connection(process, self._incoming)
+        self._requests = Requests(self._connection, patience)
+        self._agent = parse_agent({})
+        self._model = model
+        self._settings: dict[str, Settings] = {}
+        self._models: tuple[ProviderModel, ...] = ()
+        self._turns: dict[str, Turn] = {}
+        self._abandoned: dict[str, asyncio.Event] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    async def start(cls, process: ChildProcess, model: str | None, patience: Patience) -> "AcpSession":
+        """Introduce ourselves to an agent that was just started; whatever goes wrong, the process is ended."""
+        session = cls(process, model, patience)
+        try:
+            initialized = await session._requests.call(
+                "initialize",
+                {
+                    "protocolVersion": PROTOCOL_VERSION,
+                    "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
+                    "clientInfo": {"name": "midstream", "title": "Midstream", "version": "0"},
+                },
+            )
+        except BaseException:  # a cancel included
+            await session.aclose()
+            raise
+        session._agent = parse_agent(initialized)
+        return session
+
+    @property
+    def pid(self) -> int | None:
+        """The process id, None once it has ended."""
+        return self._process.pid if self._process.returncode is None else None
+
+    @property
+    def agent(self) -> Agent:
+        """What the agent announced."""
+        return self._agent
+
+    @property
+    def models(self) -> tuple[ProviderModel, ...]:
+        """The models that the conversation opened last offers."""
+        return self._models
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this agent said it can do."""
+        return capabilities(self._agent, bool(self._models))
+
+    @property
+    def live(self) -> bool:
+        """Whether the process can still be spoken to."""
+        return self._connection.live
+
+    @property
+    def _grace(self) -> float:
+        """Seconds of quiet after which an agent has said all; our own agents say it before they answer."""
+        return 0.0 if self._agent.turn_started else self._requests.patience.grace
+
+    async def start_thread(self, options: ThreadOptions) -> NativeThread:
+        """Start a native conversation."""
+        return await self._opened(await self._requests.call("session/new", place(options)), options)
+
+    async def resume_thread(self, ref: str, options: ThreadOptions) -> NativeThread:
+        """Open a native conversation of an earlier day; nothing that it replays comes back as an event."""
+        if not (self._agent.resume or self._agent.load):
+            raise ResumeFailed(failure("validation_error", "The agent cannot resume conversations."))
+        params = {"sessionId": ref, **place(options)}
+        try:
+            opened = await self._reopen(params)
+        except AnswerError as error:
+            if error.code == LOGIN_REQUIRED:
+                raise ProviderError(rpc_failure(error.error)) from error
+            raise ResumeFailed(rpc_failure(error.error)) from error
+        await self._connection.quiet(self._grace, GRACE_LIMIT)  # a replay may go on after its answer
+        return await self._opened({**opened, "sessionId": ref}, options)
+
+    async def _reopen(self, params: JsonObject) -> JsonObject:
+        if self._agent.resume:
+            try:
+                return await self._requests.attempt("session/resume", params)
+            except AnswerError as error:  # announced, and missing
+                if error.code != METHOD_NOT_FOUND or not self._agent.load:
+                    raise
+        return await self._requests.attempt("session/load", params)
+
+    async def fork_thread(self, ref: str, turn_ref: str | None, options: ThreadOptions) -> NativeThread:
+        """Fork a native conversation after a turn, or at its head where `turn_ref` is None."""
+        params: JsonObject = {"sessionId": ref, **place(options)}
+        if turn_ref is not None and self._agent.fork_at_turn:
+            forked = await self._requests.call("_midstream/fork_at_turn", {**params, "turnId": turn_ref})
+        elif turn_ref is None and self._agent.fork:
+            forked = await self._requests.call("session/fork", params)
+        else:
+            raise ProviderError(failure("validation_error", "The agent cannot fork a conversation there."))
+        return await self._opened(forked, options)
+
+    async def run_turn(self, ref: str, turn: TurnInput, options: ThreadOptions) -> AsyncIterator[ProviderEvent]:
+        """Send a turn and yield what happens until it has ended."""
+        if ref in self._abandoned:
+            await self._abandoned[ref].wait()
+        if not self.live:
+            raise ProviderError(self._connection.failure)
+        if ref not in self._settings or ref in self._turns:
+            state = "runs a turn" if ref in self._turns else "is not open"
+            raise ProviderError(failure("validation_error", f"The conversation {state}."))
+        running = Turn(self._connection, self._agent, ref, real_folder(options.workspace), self._grace)
+        self._turns[ref] = running
+        try:
+            await self._settings[ref].apply(options)
+            await running.send(prompt_blocks(turn, self._agent))
+            while not running.over:
+                for event in await running.step():
+                    yield event
+        finally:
+            if running.sent and not running.answered.is_set():
+                self._abandoned[ref] = asyncio.Event()
+                self._spawn(self._abandon(running))
+            else:
+                await running.abandon()
+                del self._turns[ref]
+
+    async def interrupt(self, ref: str) -> None:
+        """Ask for the running turn to stop; its `TurnEnded` says when it has."""
+        running = self._turns.get(ref)
+        if running is not None and not running.cancelled:
+            running.cancelled = True
+            if running.sent:  # otherwise it never will be
+                self._spawn(self._cancel(running))
+
+    async def _cancel(self, running: Turn) -> None:
+        """Cancel a turn, and end the agent that does not answer: it would refuse every prompt from then on."""
+        try:
+            async with asyncio.timeout(self._requests.patience.cancel):
+                await running.cancel()
+                await running.answered.wait()
+        except TimeoutError:
+            logger.warning("An agent did not end a cancelled turn; its process is ended.")
+            await self._process.end()
+
+    async def _abandon(self, running: Turn) -> None:
+        await running.abandon()
+        await self._cancel(running)
+        del self._turns[running.ref]
+        self._abandoned.pop(running.ref).set()
+
+    async def steer(self, ref: str, text: str) -> bool:
+        """Give text to the running turn. False: it was not taken."""
+        if not self._agent.steer or ref not in self._turns:
+            return False
+        answered = await self._requests.call("_midstream/steer", {"sessionId": ref, "text": text})
+        return answered.get("accepted") is True
+
+    async def respond(self, ref: str, request_ref: str, reply: Reply) -> None:
+        """Answer a request of the running turn."""
+        running = self._turns.get(ref)
+        if running is None or not await running.respond(request_ref, reply):
+            raise ProviderError(failure("validation_error", "The agent no longer waits for this answer."))
+
+    async def close_thread(self, ref: str) -> None:
+        """Let go of a native conversation; it can be resumed later."""
+        self._settings.pop(ref, None)
+        if self._agent.close:
+            await self._requests.call("session/close", {"sessionId": ref})
+
+    async def delete_thread(self, ref: str) -> None:
+        """Delete a native conversation where the agent can."""
+        if self._agent.delete:
+            await self._requests.call("session/delete", {"sessionId": ref})
+
+    async def aclose(self) -> None:
+        """End the process and all its children for certain."""
+        await self._connection.aclose()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _opened(self, opened: JsonObject, options: ThreadOptions) -> NativeThread:
+        ref = text_of(opened, "sessionId")
+        if ref is None:
+            raise ProviderError(failure("provider_error", "The agent opened a conversation without an id."))
+        settings = Settings(ref, self._requests.call, opened, self._model)
+        self._settings[ref] = settings
+        await settings.open(options)
+        self._models = settings.models
+        return NativeThread(ref=ref, model=settings.model)
+
+    async def _incoming(self, message: Notification | Request) -> None:
+        ref = text_of(message.params, "sessionId")
+        settings = self._settings.get(ref or "")
+        if settings is not None and settings.hear(member(message.params, "update")):
+            self._spawn(self._keep_mode(settings))
+        running = self._turns.get(ref or "")
+        match message:
+            case Request(method="session/request_permission") | Notification(method="session/update") if (
+                running is not None and running.sent
+            ):
+                await running.deliver(message)
+            case Request(id=request_id, method="session/request_permission"):
+                await self._connection.answer(request_id, dict(CANCELLED))
+            case Request(id=request_id, method=method):
+                await self._connection.refuse(request_id, METHOD_NOT_FOUND, f"No method {method}.")
+            case Notification(method="$/cancel_request"):
+                for one in tuple(self._turns.values()):
+                    await one.deliver(message)
+            case Notification(method=method):
+                logger.debug("An agent sent %s while no turn runs; it is ignored.", method)
+
+    async def _keep_mode(self, settings: Settings) -> None:
+        with suppress(ProviderError):  # asserted again before the next turn
+            await settings.reassert_mode()
+
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

@@ -1,0 +1,396 @@
+"""The contract between the runtime and a provider's driver.
+
+A `Driver` makes `Session`s, each a live agent process in one workspace; a session starts, resumes or forks
+native conversations and runs turns in them. What happens in a turn comes back as `ProviderEvent`s, in order.
+A driver knows nothing of threads, runs or handoffs' meaning: it is given blocks to send.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Final, Literal, Protocol, TypeAlias
+
+from attrs import frozen
+
+from midstream.protocol.base import JsonObject, Reason
+from midstream.protocol.records.handoff import Channel
+from midstream.protocol.records.item import (
+    ChangedFile,
+    ItemStatus,
+    TodoStep,
+    WebResult,
+)
+from midstream.protocol.records.provider import Capabilities, HandoffCapability, Provider
+from midstream.protocol.records.request import Answer, Decision, Question, RequestDetail, RequestKind
+from midstream.protocol.records.run import Failure, Usage
+from midstream.protocol.records.thread import RuntimeMode
+
+NO_CAPABILITIES: Final = Capabilities(
+    resume=False,
+    fork=False,
+    fork_at_turn=False,
+    rollback=False,
+    steer=False,
+    interrupt=False,
+    approvals=False,
+    questions=False,
+    plans=False,
+    todos=False,
+    subagents=False,
+    images=False,
+    mcp_servers=False,
+    models=False,
+    summarize=False,
+    handoff=HandoffCapability(channel=None, delta=False, full=False, context_window=None),
+    native_ids="weak",
+)
+"""The capabilities of an agent that could not be asked."""
+
+
+class ProviderError(Exception):
+    """A provider did not do what it was asked; `failure` says why, for the user."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+class TurnRefused(ProviderError):
+    """The provider answered that it will not take the turn: it has nothing of it."""
+
+
+class ResumeFailed(ProviderError):
+    """The native conversation could not be resumed: it is stale, the session itself may be well."""
+
+
+@frozen(kw_only=True)
+class McpServer:
+    """An MCP server over stdio that the agent is to start."""
+
+    name: str
+    command: str
+    args: tuple[str, ...]
+    env: Mapping[str, str]
+
+
+@frozen(kw_only=True)
+class ThreadOptions:
+    """What a native conversation runs with; asserted anew at each start, resume and fork."""
+
+    workspace: Path
+    model: str | None
+    options: JsonObject | None
+    runtime_mode: RuntimeMode
+    mcp_servers: tuple[McpServer, ...] = ()
+
+
+@frozen(kw_only=True)
+class NativeThread:
+    """A native conversation that is open; `model` is the one that the provider reports."""
+
+    ref: str
+    model: str | None
+
+
+@frozen(kw_only=True)
+class ContextBlock:
+    """A handoff to deliver before the user's text: exactly `text`, on `channel`. `handoff_id` names the resource."""
+
+    handoff_id: str
+    channel: Channel
+    text: str
+
+
+@frozen(kw_only=True)
+class ImageBlock:
+    """An image of the user's message, in base64."""
+
+    mime_type: str
+    base64: str
+
+
+@frozen(kw_only=True)
+class AttachmentBlock:
+    """Context that the user attached (a file, a selection, diagnostics), already put in words."""
+
+    uri: str
+    text: str
+
+
+@frozen(kw_only=True)
+class TurnInput:
+    """A turn to send: handoffs first, then what the user attached, the user's own text last and unchanged."""
+
+    context: tuple[ContextBlock, ...]
+    attachments: tuple[AttachmentBlock | ImageBlock, ...]
+    text: str
+
+
+# What happens in a turn. `ref` is the provider's own id of the thing, unique in its native conversation.
+
+
+@frozen(kw_only=True)
+class MessageDraft:
+    """Words of the agent. Text comes by `OutputAppended`, whole here only where the provider does not stream."""
+
+    type: Literal["agentMessage", "reasoning"]
+    text: str = ""
+
+
+@frozen(kw_only=True)
+class PlanDraft:
+    """A proposed plan."""
+
+    type: Literal["plan"] = "plan"
+    markdown: str = ""
+
+
+@frozen(kw_only=True)
+class TodoDraft:
+    """The todo list as it now stands."""
+
+    type: Literal["todo"] = "todo"
+    steps: tuple[TodoStep, ...]
+
+
+@frozen(kw_only=True)
+class CommandDraft:
+    """A command; its output comes by `OutputAppended`, or whole here."""
+
+    type: Literal["command"] = "command"
+    command: str
+    cwd: str
+    output: str = ""
+    exit_code: int | None = None
+
+
+@frozen(kw_only=True)
+class FileChangeDraft:
+    """Files changed; paths relative to the workspace where they lie in it."""
+
+    type: Literal["fileChange"] = "fileChange"
+    changes: tuple[ChangedFile, ...]
+
+
+@frozen(kw_only=True)
+class ToolDraft:
+    """Any other tool call."""
+
+    type: Literal["tool"] = "tool"
+    name: str
+    server: str | None = None
+    input: object
+    output: str | None = None
+
+
+@frozen(kw_only=True)
+class WebSearchDraft:
+    """A search of the web."""
+
+    type: Literal["webSearch"] = "webSearch"
+    query: str
+    results: tuple[WebResult, ...] | None = None
+
+
+@frozen(kw_only=True)
+class SubagentDraft:
+    """Work given to a subagent, whose items name it as their parent. `folder` is its own, if it has one."""
+
+    type: Literal["subagent"] = "subagent"
+    title: str
+    prompt: str
+    result: str | None = None
+    folder: str | None = None
+
+
+@frozen(kw_only=True)
+class NoticeDraft:
+    """Something the provider wants the user to know."""
+
+    type: Literal["notice", "error"]
+    message: str
+    failure: Failure | None = None
+
+
+Draft: TypeAlias = (
+    MessageDraft
+    | PlanDraft
+    | TodoDraft
+    | CommandDraft
+    | FileChangeDraft
+    | ToolDraft
+    | WebSearchDraft
+    | SubagentDraft
+    | NoticeDraft
+)
+
+
+@frozen(kw_only=True)
+class TurnAccepted:
+    """The provider took the turn: from here on it counts as covered. Comes once, before any other event."""
+
+    turn_ref: str | None
+
+
+@frozen(kw_only=True)
+class ItemChanged:
+    """An item began, changed or ended: the first with a `ref` makes it, later ones replace what it says."""
+
+    ref: str
+    parent_ref: str | None
+    draft: Draft
+    status: ItemStatus
+
+
+@frozen(kw_only=True)
+class OutputAppended:
+    """Text added to an item of this turn that was announced by `ItemChanged`."""
+
+    ref: str
+    field: Literal["text", "output", "markdown"]
+    text: str
+
+
+@frozen(kw_only=True)
+class NativeOption:
+    """A way to decide, with the provider's own id and label."""
+
+    option_id: str
+    decision: Decision
+    label: str
+
+
+@frozen(kw_only=True)
+class RequestAsked:
+    """The provider asks and waits; `ref` names the question in `Session.respond`."""
+
+    ref: str
+    target_ref: str | None
+    kind: RequestKind
+    prompt: str
+    detail: RequestDetail
+    options: tuple[NativeOption, ...]
+    accepts_message: bool
+    questions: tuple[Question, ...] | None = None
+
+
+@frozen(kw_only=True)
+class RequestWithdrawn:
+    """The provider no longer waits for this answer."""
+
+    ref: str
+
+
+@frozen(kw_only=True)
+class UsageReported:
+    """Usage of the turn so far."""
+
+    usage: Usage
+
+
+@frozen(kw_only=True)
+class HistoryCompacted:
+    """The provider compacted its own history."""
+
+    summary: str | None
+
+
+@frozen(kw_only=True)
+class TurnEnded:
+    """The root turn is over: the last event of a turn. A child's end never is one."""
+
+    status: Literal["completed", "interrupted", "failed"]
+    failure: Failure | None = None
+
+
+ProviderEvent: TypeAlias = (
+    TurnAccepted
+    | ItemChanged
+    | OutputAppended
+    | RequestAsked
+    | RequestWithdrawn
+    | UsageReported
+    | HistoryCompacted
+    | TurnEnded
+)
+
+
+@frozen(kw_only=True)
+class Reply:
+    """The user's answer to a request. `option_id` is one of the options that were offered."""
+
+    decision: Decision
+    option_id: str | None
+    answers: tuple[Answer, ...] | None
+    message: str | None
+
+
+class Session(Protocol):
+    """A live agent process in one workspace.
+
+    Every method raises `ProviderError` when the provider answers with an error, and when its process is gone.
+    """
+
+    @property
+    def pid(self) -> int | None:
+        """The process id, None once it has ended."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What this agent said it can do."""
+
+    @property
+    def live(self) -> bool:
+        """Whether the process can still be spoken to."""
+
+    async def start_thread(self, options: ThreadOptions) -> NativeThread:
+        """Start a native conversation."""
+
+    async def resume_thread(self, ref: str, options: ThreadOptions) -> NativeThread:
+        """Open a native conversation of an earlier day; nothing that it replays comes back as an event.
+
+        Raises:
+            ResumeFailed: the provider does not have it, or answers that it cannot.
+        """
+
+    async def fork_thread(self, ref: str, turn_ref: str | None, options: ThreadOptions) -> NativeThread:
+        """Fork a native conversation after a turn, or at its head where `turn_ref` is None."""
+
+    def run_turn(self, ref: str, turn: TurnInput, options: ThreadOptions) -> AsyncIterator[ProviderEvent]:
+        """Send a turn and yield what happens until it has ended.
+
+        The last event is `TurnEnded`, also when the process dies: then `failed` with `transport_error`.
+        A provider that refuses the turn before taking it raises `TurnRefused` instead.
+        Closing the iterator early abandons the turn: the session interrupts it and may end the process.
+        """
+
+    async def interrupt(self, ref: str) -> None:
+        """Ask for the running turn to stop; its `TurnEnded` says when it has."""
+
+    async def steer(self, ref: str, text: str) -> bool:
+        """Give text to the running turn. False: it was not taken."""
+
+    async def respond(self, ref: str, request_ref: str, reply: Reply) -> None:
+        """Answer a request of the running turn."""
+
+    async def close_thread(self, ref: str) -> None:
+        """Let go of a native conversation; it can be resumed later."""
+
+    async def aclose(self) -> None:
+        """End the process and all its children for certain."""
+
+
+class Driver(Protocol):
+    """What the runtime knows of one configured provider."""
+
+    async def probe(self) -> Provider:
+        """Say whether the provider can be used, its version, its models, and what it can do."""
+
+    async def open(self, workspace: Path) -> Session:
+        """Start an agent process.
+
+        Raises:
+            ProviderError: it cannot be started, or does not answer in time.
+        """
+
+    def incompatible(self, before: ThreadOptions, now: ThreadOptions) -> Reason | None:
+        """Say why a conversation that ran with `before` cannot be resumed with `now`, or None where it can."""

@@ -1,0 +1,128 @@
+"""The daemon: all parts of the runtime over one data folder."""
+
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final, Self
+
+from midstream.protocol.base import ThreadId
+from midstream.protocol.notifications import ProviderChanged
+from midstream.protocol.records.config import Config, DriverName
+from midstream.protocol.records.provider import ProviderSession
+from midstream.server.checkpoints import CheckpointPolicy, CheckpointStore
+from midstream.server.graph.commands import RecoverThread, UpdateSession
+from midstream.server.providers.registry import DriverMaker, Registry
+from midstream.server.runtime.attachments import AttachmentStore
+from midstream.server.runtime.attendance import Attendance
+from midstream.server.runtime.audience import Audience
+from midstream.server.runtime.checkpointing import Checkpointer
+from midstream.server.runtime.clock import Clock, system_clock
+from midstream.server.runtime.engine import Engine
+from midstream.server.runtime.ids import id_maker
+from midstream.server.runtime.lanes import EffectWorker
+from midstream.server.runtime.leases import WorkspaceLeases
+from midstream.server.runtime.planning import Planner
+from midstream.server.runtime.publishing import Publisher
+from midstream.server.runtime.services import Services
+from midstream.server.runtime.sessions import SessionManager
+from midstream.server.store import Store
+
+LOG: Final = logging.getLogger(__name__)
+
+
+class Daemon:
+    """What connections speak to. Made by `open`, ended by `aclose`."""
+
+    def __init__(
+        self,
+        data_dir: Path,
+        store: Store,
+        config: Config,
+        audience: Audience,
+        makers: Mapping[DriverName, DriverMaker],
+        clock: Clock,
+    ) -> None:
+        self.data_dir: Final = data_dir
+        self.store: Final = store
+        self.config = config
+        self.publisher: Final = Publisher(audience)
+        store.on_committed = self.publisher.publish
+        self._worker: Final = EffectWorker()
+        new_id = id_maker(clock)
+        self.engine: Final = Engine(store, clock, new_id, self._worker.submit)
+        self.registry: Final = Registry(
+            self._config, makers, lambda provider: audience.to_all(ProviderChanged(provider=provider))
+        )
+        self.checkpoints: Final = CheckpointStore(data_dir / "checkpoints", _policy(config))
+        self.attachments: Final = AttachmentStore(data_dir / "attachments")
+        self.planner: Final = Planner(store, self.registry, self._config, clock, new_id)
+        self._sessions: Final = SessionManager(
+            self.registry.driver, new_id, self._minutes(lambda c: c.sessions.idle_minutes), self._tell_session
+        )
+        self.engine.session_lives = self._sessions.lives
+        self.attendance: Final = Attendance(self.engine, self._minutes(lambda c: c.sessions.unattended_minutes))
+        self._worker.start(
+            Services(
+                engine=self.engine,
+                planner=self.planner,
+                sessions=self._sessions,
+                checkpointer=Checkpointer(self.checkpoints),
+                leases=WorkspaceLeases(),
+                attachments=self.attachments,
+                audience=audience,
+                config=self._config,
+            )
+        )
+
+    @classmethod
+    async def open(
+        cls,
+        data_dir: Path,
+        config: Config,
+        audience: Audience,
+        makers: Mapping[DriverName, DriverMaker],
+        clock: Clock = system_clock,
+    ) -> Self:
+        """Open a data folder, and put right what an earlier daemon left in it.
+
+        Raises:
+            MidstreamError: storeLocked, storeCorrupt, storeNewer.
+        """
+        store = await Store.open(data_dir / "midstream.db")
+        daemon = cls(data_dir, store, config, audience, makers, clock)
+        await daemon._recover()
+        return daemon
+
+    def _config(self) -> Config:
+        return self.config
+
+    def _minutes(self, read: Callable[[Config], float]) -> Callable[[], float]:
+        return lambda: read(self.config) * 60
+
+    async def _recover(self) -> None:
+        for thread_id in await self.store.live_threads():
+            await self.engine.do(thread_id, RecoverThread())
+        for stored in await self.store.pending_effects():
+            LOG.info("thread %s: not carried out, its run is over: %s", stored.thread_id, stored.effect.type)
+            await self.engine.finish_effect(stored.thread_id, stored.id)
+
+    async def _tell_session(self, thread_id: ThreadId, session: ProviderSession) -> None:
+        await self.engine.do(thread_id, UpdateSession(session=session))
+
+    async def drain(self) -> None:
+        """Wait until no run is being carried out."""
+        await self._worker.join()
+
+    async def aclose(self) -> None:
+        """Give up what is still carried out, end all agents, and close the store."""
+        await self.attendance.aclose()
+        await self._worker.cancel()
+        await self._sessions.aclose()
+        await self.checkpoints.aclose()
+        await self.store.aclose()
+
+
+def _policy(config: Config) -> CheckpointPolicy:
+    return CheckpointPolicy(
+        enabled=config.checkpoints.enabled, max_untracked_bytes=config.checkpoints.max_untracked_bytes
+    )

@@ -1,0 +1,247 @@
+"""The one way in which a thread changes: lock, decide, commit, then let effects go."""
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+import attrs
+import orjson
+from attrs import frozen
+
+from midstream.protocol.base import ProviderSessionId, ThreadId
+from midstream.protocol.converter import make_converter
+from midstream.protocol.errors import MidstreamError
+from midstream.protocol.methods.params import ChangeParams
+from midstream.protocol.methods.table import METHODS
+from midstream.server.graph.changes import IdPrefix, Stamp
+from midstream.server.graph.commands import Command, CreateThread, UpdateSession
+from midstream.server.graph.decide import Answer, Decision, create, decide
+from midstream.server.graph.state import ThreadState
+from midstream.server.runtime.cancellation import finish, finish_first
+from midstream.server.runtime.clock import Clock, as_time
+from midstream.server.runtime.loading import load_state
+from midstream.server.store import Receipt, Store, StoredEffect, Write
+
+KEPT_STATES: Final = 256
+CONVERTER: Final = make_converter()
+
+
+@frozen
+class Prepared:
+    """A command that is ready to be decided, and how its answer looks on the wire."""
+
+    command: Command
+    compose: Callable[[Answer], object]
+
+
+@frozen
+class Replayed:
+    """The first answer to a command that was given again."""
+
+    answer: object
+
+
+class Turn:
+    """Sole use of one thread, for as long as its lock is held."""
+
+    def __init__(self, engine: "Engine", thread_id: ThreadId, state: ThreadState) -> None:
+        self._engine = engine
+        self.thread_id: Final = thread_id
+        self.state = state
+
+    async def do(self, command: Command, done: tuple[int, ...] = ()) -> Answer:
+        """Decide a command and commit what it changes; `done` are the effects that end with it.
+
+        Raises:
+            MidstreamError: the command was refused; nothing changed.
+        """
+        decision = decide(self.state, command, self._engine.stamp())
+        await finish_first(self.commit(decision, done=done))
+        return decision.answer
+
+    async def commit(
+        self,
+        decision: Decision,
+        *,
+        command_id: str | None = None,
+        receipt: Receipt | None = None,
+        done: tuple[int, ...] = (),
+    ) -> None:
+        """Commit a decision, and only then let its effects go."""
+        if decision.events or decision.effects or receipt or done:
+            commit = await self._engine.store.commit(
+                Write(
+                    thread_id=self.thread_id,
+                    command_id=command_id,
+                    first_sequence=self.state.sequence + 1,
+                    events=decision.events,
+                    effects=decision.effects,
+                    done=done,
+                    receipt=receipt,
+                )
+            )
+            self.state = decision.state
+            self._engine.remember(decision.state)
+            for effect in commit.effects:
+                self._engine.on_effect(effect)
+
+
+class Engine:
+    """Owns the states of threads; every change of any of them goes through here."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        new_id: Callable[[IdPrefix], str],
+        on_effect: Callable[[StoredEffect], None],
+    ) -> None:
+        self.store: Final = store
+        self.on_effect = on_effect
+        self.new_id: Final = new_id
+        self.session_lives: Callable[[ProviderSessionId], bool] = lambda _: False
+        self._clock = clock
+        self._states: OrderedDict[ThreadId, ThreadState] = OrderedDict()
+        self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
+
+    def stamp(self) -> Stamp:
+        """Return the time and the maker of ids for one decision."""
+        return Stamp(as_time(self._clock()), self.new_id)
+
+    def remember(self, state: ThreadState) -> None:
+        """Keep a thread's state at hand, and let go of those not used for long."""
+        self._states[state.thread.id] = state
+        self._states.move_to_end(state.thread.id)
+        for thread_id in tuple(self._states)[: max(0, len(self._states) - KEPT_STATES)]:
+            if self._states[thread_id].active_run_id is None:
+                del self._states[thread_id]
+
+    @asynccontextmanager
+    async def thread(self, thread_id: ThreadId) -> AsyncIterator[Turn]:
+        """Have a thread alone.
+
+        Raises:
+            MidstreamError: threadNotFound.
+        """
+        async with self._lock(thread_id):
+            state = self._states.get(thread_id) or await load_state(self.store, thread_id)
+            if state is None:
+                raise MidstreamError("threadNotFound", f"There is no thread {thread_id}.", threadId=thread_id)
+            self.remember(state)
+            turn = Turn(self, thread_id, state)
+            await self._forget_dead_sessions(turn)
+            yield turn
+
+    async def _forget_dead_sessions(self, turn: Turn) -> None:
+        """Note which agent processes of an earlier daemon, or of a thread not looked at for long, are gone."""
+        for session in turn.state.sessions.values():
+            if session.status not in ("stopped", "error") and not self.session_lives(session.id):
+                await turn.do(UpdateSession(session=attrs.evolve(session, status="stopped", pid=None)))
+
+    async def do(self, thread_id: ThreadId, command: Command, done: tuple[int, ...] = ()) -> Answer:
+        """Decide and commit one command of the runtime."""
+        async with self.thread(thread_id) as turn:
+            return await turn.do(command, done)
+
+    async def finish_effect(self, thread_id: ThreadId, effect_id: int) -> None:
+        """Note that an effect was carried out."""
+        await self.store.commit(Write(thread_id=thread_id, first_sequence=0, done=(effect_id,)))
+
+    async def change(
+        self,
+        method: str,
+        params: ChangeParams,
+        thread_id: ThreadId,
+        prepare: Callable[[Turn], Awaitable[Prepared]],
+    ) -> object:
+        """Carry out a client's change once: the same `commandId` again gives the first answer.
+
+        A cancellation before the commit changes nothing; one that comes later is too late.
+
+        Raises:
+            MidstreamError: the change was refused, or the `commandId` stands for another one.
+        """
+        async with self._command(params) as command_id:
+            if (known := await self._replay(method, params)) is not None:
+                return known.answer
+            async with self.thread(thread_id) as turn:
+                prepared = await prepare(turn)
+                decision = decide(turn.state, prepared.command, self.stamp())
+                answer = prepared.compose(decision.answer)
+                receipt = self._receipt(method, params, answer)
+                await finish(turn.commit(decision, command_id=command_id, receipt=receipt))
+                return answer
+
+    async def create(self, params: ChangeParams, command: CreateThread, compose: Callable[[Answer], object]) -> object:
+        """Make a thread, once for each `commandId`."""
+        method = "thread/create"
+        async with self._command(params) as command_id:
+            if (known := await self._replay(method, params)) is not None:
+                return known.answer
+            decision = create(command, self.stamp())
+            answer = compose(decision.answer)
+            receipt = self._receipt(method, params, answer)
+            write = Write(
+                thread_id=command.thread_id,
+                command_id=command_id,
+                first_sequence=1,
+                events=decision.events,
+                receipt=receipt,
+            )
+            await finish(self.store.commit(write))
+            self.remember(decision.state)
+            return answer
+
+    @asynccontextmanager
+    async def _command(self, params: ChangeParams) -> AsyncIterator[str | None]:
+        if params.command_id is None:
+            yield None
+            return
+        async with self._lock(f"command {params.command_id}"):
+            yield params.command_id
+
+    @asynccontextmanager
+    async def _lock(self, name: str) -> AsyncIterator[None]:
+        lock, users = self._locks.get(name, (asyncio.Lock(), 0))
+        self._locks[name] = (lock, users + 1)
+        try:
+            async with lock:
+                yield
+        finally:
+            lock, users = self._locks.pop(name)
+            if users > 1:
+                self._locks[name] = (lock, users - 1)
+
+    async def _replay(self, method: str, params: ChangeParams) -> "Replayed | None":
+        if params.command_id is None:
+            return None
+        receipt = await self.store.receipt(params.command_id)
+        if receipt is None:
+            return None
+        if receipt.method != method or receipt.params_sha256 != _digest(params):
+            raise MidstreamError(
+                "commandIdConflict",
+                f"Command {params.command_id} was used for another request; make a new UUID for each.",
+                commandId=params.command_id,
+                method=receipt.method,
+            )
+        return Replayed(CONVERTER.structure(orjson.loads(receipt.answer), METHODS[method].result))
+
+    def _receipt(self, method: str, params: ChangeParams, answer: object) -> Receipt | None:
+        if params.command_id is None:
+            return None
+        return Receipt(
+            command_id=params.command_id,
+            method=method,
+            params_sha256=_digest(params),
+            answer=orjson.dumps(CONVERTER.unstructure(answer)),
+        )
+
+
+def _digest(params: ChangeParams) -> str:
+    fields = CONVERTER.unstructure(params)
+    fields.pop("workDoneToken", None)
+    return hashlib.sha256(orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)).hexdigest()

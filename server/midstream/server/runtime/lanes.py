@@ -1,0 +1,92 @@
+"""The effect worker: one lane for each thread, attempts one after another, words to the one that runs."""
+
+import logging
+from typing import Final
+
+from midstream.protocol.base import ThreadId
+from midstream.server.graph.effects import ExecuteAttempt
+from midstream.server.runtime.background import Background
+from midstream.server.runtime.execution import Execution, Word
+from midstream.server.runtime.services import Services
+from midstream.server.store import StoredEffect
+
+LOG: Final = logging.getLogger(__name__)
+
+
+class Lane:
+    """One thread's attempts, in the order of their commits."""
+
+    def __init__(self, services: Services, background: Background, thread_id: ThreadId) -> None:
+        self._services = services
+        self._background = background
+        self._thread_id = thread_id
+        self._waiting: list[StoredEffect] = []
+        self._current: Execution | None = None
+        self.working = False
+
+    def submit(self, stored: StoredEffect) -> None:
+        """Carry an effect out."""
+        match stored.effect:
+            case ExecuteAttempt():
+                self._waiting.append(stored)
+                if not self.working:
+                    self.working = True
+                    self._background.spawn(self._work())
+            case word:
+                self._background.spawn(self._pass_on(word, stored.id))
+
+    async def _pass_on(self, word: Word, effect_id: int) -> None:
+        try:
+            if self._current is not None and self._current.run_id == word.run_id:
+                await self._current.hear(word)
+            else:
+                LOG.info("run %s is not running: there is nobody to tell", word.run_id)
+        finally:
+            await self._services.engine.finish_effect(self._thread_id, effect_id)
+
+    async def _work(self) -> None:
+        while self._waiting:
+            stored = self._waiting.pop(0)
+            assert isinstance(stored.effect, ExecuteAttempt)
+            self._current = Execution(self._services, self._thread_id, stored.id, stored.effect)
+            try:
+                await self._current.run()
+            except Exception:
+                LOG.exception("run %s could not be carried out", stored.effect.run_id)
+            finally:
+                self._current = None
+        self.working = False
+
+
+class EffectWorker:
+    """All lanes."""
+
+    def __init__(self) -> None:
+        self._lanes: dict[ThreadId, Lane] = {}
+        self._background = Background()
+        self._services: Services | None = None
+
+    def start(self, services: Services) -> None:
+        """Have the services that effects need."""
+        self._services = services
+
+    def submit(self, stored: StoredEffect) -> None:
+        """Carry an effect out in its thread's lane."""
+        assert self._services is not None
+        lane = self._lanes.get(stored.thread_id)
+        if lane is None:
+            lane = self._lanes[stored.thread_id] = Lane(self._services, self._background, stored.thread_id)
+        lane.submit(stored)
+
+    @property
+    def busy(self) -> bool:
+        """Whether any run is being carried out."""
+        return any(lane.working for lane in self._lanes.values())
+
+    async def join(self) -> None:
+        """Wait until nothing is being carried out."""
+        await self._background.join()
+
+    async def cancel(self) -> None:
+        """Give up what is being carried out: the runs are recovered at the next start."""
+        await self._background.cancel()

@@ -1,0 +1,50 @@
+"""A thread's state from what is stored of it."""
+
+import attrs
+from immutables import Map
+
+from midstream.protocol.base import ThreadId
+from midstream.server.graph.state import ACTIVE, ThreadState, latest, lived
+from midstream.server.store import Snapshot, Store
+
+
+async def load_state(store: Store, thread_id: ThreadId) -> ThreadState | None:
+    """Return the state of a thread as its last commit left it, or None where there is no such thread."""
+    snapshot = await store.snapshot(thread_id)
+    if snapshot is None:
+        return None
+    state = state_of(snapshot)
+    if state.active_run_id is None:
+        return state
+    items = await store.items_of_runs((state.active_run_id,))
+    return attrs.evolve(state, active_items=Map({item.id: lived(item) for item in items}))
+
+
+def state_of(snapshot: Snapshot) -> ThreadState:
+    """Return the state that a snapshot's records make."""
+    read = snapshot.read
+    active = next((run for run in read.runs if run.status in ACTIVE), None)
+    queued = sorted((run for run in read.runs if run.status == "queued"), key=lambda run: run.queue_position or 0)
+    started = [run for run in read.runs if run.ordinal is not None]
+    latest_id: str | None = None
+    for checkpoint in read.checkpoints:
+        latest_id = latest(latest_id, checkpoint)
+    return ThreadState(
+        thread=read.thread,
+        runs=Map({run.id: run for run in read.runs}),
+        provider_threads=Map({known.id: known for known in read.provider_threads}),
+        sessions=Map({session.id: session for session in snapshot.sessions}),
+        transfers=Map({transfer.id: transfer for transfer in read.transfers}),
+        handoffs=Map({handoff.id: handoff for handoff in read.handoffs}),
+        checkpoints=Map({checkpoint.id: checkpoint for checkpoint in read.checkpoints}),
+        requests=Map({request.id: request for request in read.requests}),
+        live_items=Map({item.id: item for item in snapshot.live_items}),
+        texts=Map(snapshot.texts),
+        active_run_id=active.id if active else None,
+        queue=tuple(run.id for run in queued),
+        last_started_run_id=max(started, key=lambda run: run.ordinal or 0).id if started else None,
+        latest_checkpoint_id=latest_id,
+        sequence=read.sequence,
+        last_run_ordinal=snapshot.last_run_ordinal,
+        last_item_ordinal=snapshot.last_item_ordinal,
+    )

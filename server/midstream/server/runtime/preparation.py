@@ -1,0 +1,263 @@
+"""Getting an attempt ready: baseline, context, session, native conversation, and what is sent."""
+
+import hashlib
+from contextlib import AsyncExitStack
+from typing import Final, Self
+
+from attrs import frozen
+
+from midstream.protocol.base import Reason, ThreadId
+from midstream.protocol.errors import MidstreamError
+from midstream.protocol.notifications import HandoffPhase, HandoffProgress
+from midstream.protocol.records.handoff import ContextHandoff
+from midstream.protocol.records.item import UserMessageItem
+from midstream.protocol.records.run import Message, Run, SwitchPlan
+from midstream.server.graph.commands import AttachBaseline, BindProviderThread, FailResume, FixPlan, MarkDelivering
+from midstream.server.graph.effects import ExecuteAttempt
+from midstream.server.graph.state import ThreadState
+from midstream.server.providers.adapter import (
+    ContextBlock,
+    NativeThread,
+    ResumeFailed,
+    ThreadOptions,
+    TurnInput,
+)
+from midstream.server.runtime.engine import Turn
+from midstream.server.runtime.planning import Catchup, context_of
+from midstream.server.runtime.services import Services
+from midstream.server.runtime.sessions import LiveSession
+from midstream.server.runtime.transcript import Setting, Transcript
+from midstream.server.runtime.turn import ProviderTurn
+from midstream.server.runtime.workspaces import workspace_path
+
+PLANS: Final = 3
+"""How often an attempt plans anew after a native conversation could not be resumed."""
+
+
+class Superseded(Exception):
+    """The run goes on without this attempt."""
+
+
+@frozen(kw_only=True)
+class Prepared:
+    """A turn that can be sent."""
+
+    turn: ProviderTurn
+    input: TurnInput
+    options: ThreadOptions
+
+
+@frozen(kw_only=True)
+class Conversation:
+    """The native conversation of an attempt."""
+
+    provider_thread_id: str
+    native: NativeThread
+
+
+class Preparation:
+    """The way of one attempt to its turn; holds the agent's session until it is left."""
+
+    def __init__(self, services: Services, thread_id: ThreadId, effect: ExecuteAttempt) -> None:
+        self._services = services
+        self._engine = services.engine
+        self._thread_id = thread_id
+        self._effect = effect
+        self._stack = AsyncExitStack()
+        self._handoffs: tuple[ContextHandoff, ...] = ()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    async def prepare(self) -> Prepared:
+        """Do all that comes before the turn is sent.
+
+        Raises:
+            Superseded: the run went on without this attempt.
+            ProviderError: the provider could not be started, or gave no conversation.
+            MidstreamError: the run cannot be done as it stands.
+        """
+        await self._take_baseline()
+        for _ in range(PLANS):
+            state, run = await self._current()
+            catchup = await self._resolve()
+            live = await self._session(state, run)
+            options = self._options(state, run)
+            try:
+                conversation = await self._converse(live, state, catchup.plan, options)
+            except ResumeFailed as error:
+                await self._fail_resume(catchup.plan, error)
+                continue
+            return await self._ready(live, conversation, catchup, options)
+        raise MidstreamError("invalidState", "The provider's conversations could not be resumed.")
+
+    async def _current(self) -> tuple[ThreadState, Run]:
+        async with self._engine.thread(self._thread_id) as turn:
+            return turn.state, self._run_of(turn.state)
+
+    def _run_of(self, state: ThreadState) -> Run:
+        run = state.runs.get(self._effect.run_id)
+        if run is None or run.id != state.active_run_id or run.attempts[-1].ordinal != self._effect.attempt:
+            raise Superseded
+        return run
+
+    async def _take_baseline(self) -> None:
+        state, run = await self._current()
+        if run.baseline_checkpoint_id is not None:
+            return
+        workspace = workspace_path(state.thread.workspace)
+        checkpoint = await self._services.checkpointer.baseline(state, run, workspace, self._engine.stamp())
+        await self._engine.do(self._thread_id, AttachBaseline(run_id=run.id, checkpoint=checkpoint))
+
+    async def _resolve(self) -> Catchup:
+        self._tell("deciding", "Deciding how the agent catches up.")
+        async with self._engine.thread(self._thread_id) as turn:
+            run = self._run_of(turn.state)
+            catchup = await self._services.planner.catch_up(
+                turn.state, run.selection, context=context_of(run.plan), current=run, on_collecting=self._collecting
+            )
+            await self._fix(turn, run, catchup)
+        self._handoffs = catchup.handoffs
+        if catchup.handoffs:
+            self._tell("ready", f"{len(catchup.handoffs)} handoff ready.", 100)
+        return catchup
+
+    async def _fix(self, turn: Turn, run: Run, catchup: Catchup) -> None:
+        known = turn.state.handoffs
+        await turn.do(
+            FixPlan(
+                run_id=run.id,
+                attempt=self._effect.attempt,
+                plan=catchup.plan,
+                handoff_ids=tuple(handoff.id for handoff in catchup.handoffs),
+                handoffs=tuple(handoff for handoff in catchup.handoffs if handoff.id not in known),
+            )
+        )
+
+    def _collecting(self) -> None:
+        self._tell("collecting", "Collecting what the agent missed.", 20)
+
+    async def _session(self, state: ThreadState, run: Run) -> LiveSession:
+        workspace = workspace_path(state.thread.workspace)
+        await self._stack.aclose()
+        return await self._stack.enter_async_context(
+            self._services.sessions.use(run.provider, workspace, state.thread.workspace, self._thread_id)
+        )
+
+    def _options(self, state: ThreadState, run: Run) -> ThreadOptions:
+        return ThreadOptions(
+            workspace=workspace_path(state.thread.workspace),
+            model=run.selection.model,
+            options=run.selection.options,
+            runtime_mode=state.thread.runtime_mode,
+        )
+
+    async def _converse(
+        self, live: LiveSession, state: ThreadState, plan: SwitchPlan, options: ThreadOptions
+    ) -> Conversation:
+        known = state.provider_threads.get(plan.provider_thread_id or "")
+        if known is None or known.native_ref is None:
+            native = await live.session.start_thread(options)
+            live.loaded.add(native.ref)
+            return Conversation(provider_thread_id=self._engine.new_id("pth"), native=native)
+        if known.native_ref in live.loaded:
+            native = NativeThread(ref=known.native_ref, model=known.model)
+        else:
+            native = await live.session.resume_thread(known.native_ref, options)
+            live.loaded.add(native.ref)
+        return Conversation(provider_thread_id=known.id, native=native)
+
+    async def _fail_resume(self, plan: SwitchPlan, error: ResumeFailed) -> None:
+        reason = Reason(
+            code="resume_failed",
+            message=f"The earlier conversation could not be resumed: {error.failure.message}",
+        )
+        await self._engine.do(
+            self._thread_id, FailResume(provider_thread_id=plan.provider_thread_id or "", reason=reason)
+        )
+
+    async def _ready(
+        self, live: LiveSession, conversation: Conversation, catchup: Catchup, options: ThreadOptions
+    ) -> Prepared:
+        run_id, attempt = self._effect.run_id, self._effect.attempt
+        await self._engine.do(
+            self._thread_id,
+            BindProviderThread(
+                run_id=run_id,
+                attempt=attempt,
+                provider_thread_id=conversation.provider_thread_id,
+                native_ref=conversation.native.ref,
+                model=conversation.native.model,
+                session=live.record,
+            ),
+        )
+        turn_input = await self._input(catchup)
+        _, run = await self._current()
+        if self._handoffs:
+            self._tell("delivering", "Sending the handoff with the message.", 100)
+        await self._engine.do(
+            self._thread_id,
+            MarkDelivering(
+                run_id=run_id,
+                attempt=attempt,
+                channel=catchup.plan.channel,
+                sha256={
+                    block.handoff_id: hashlib.sha256(block.text.encode()).hexdigest() for block in turn_input.context
+                },
+            ),
+        )
+        setting = Setting(
+            thread_id=self._thread_id,
+            run_id=run_id,
+            provider=run.provider,
+            provider_thread_id=conversation.provider_thread_id,
+        )
+        transcript = Transcript(setting, self._engine.new_id)
+        turn = ProviderTurn(self._engine, self._thread_id, (run_id, attempt), live, conversation.native.ref, transcript)
+        return Prepared(turn=turn, input=turn_input, options=options)
+
+    async def _input(self, catchup: Catchup) -> TurnInput:
+        channel = catchup.plan.channel
+        messages = await self._messages()
+        blocks = self._services.attachments.block
+        return TurnInput(
+            context=tuple(
+                ContextBlock(handoff_id=handoff.id, channel=channel, text=handoff.sent_text)
+                for handoff in self._handoffs
+                if channel is not None
+            ),
+            attachments=tuple(blocks(attachment) for message in messages for attachment in message.attachments),
+            text="\n\n".join(message.text for message in messages),
+        )
+
+    async def _messages(self) -> list[Message]:
+        _, run = await self._current()
+        messages: list[Message] = []
+        for item_id in self._effect.message_item_ids:
+            item = await self._engine.store.item(item_id)
+            if isinstance(item, UserMessageItem):
+                text = await self._engine.store.text(item_id, "text")
+                messages.append(Message(text=item.text if text is None else text, attachments=item.attachments))
+        return messages or [run.message]
+
+    def tell_delivered(self) -> None:
+        """Say that the handoffs arrived."""
+        if self._handoffs:
+            self._tell("delivered", "The agent took the handoff.", 100)
+
+    def _tell(self, phase: HandoffPhase, message: str, percentage: int | None = None) -> None:
+        self._services.audience.to_subscribers(
+            self._thread_id,
+            HandoffProgress(
+                thread_id=self._thread_id,
+                run_id=self._effect.run_id,
+                handoff_id=self._handoffs[0].id if self._handoffs else None,
+                command_id=None,
+                phase=phase,
+                message=message,
+                percentage=percentage,
+            ),
+        )

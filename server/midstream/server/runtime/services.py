@@ -1,0 +1,28 @@
+"""What the parts of the runtime share."""
+
+from collections.abc import Callable
+
+from attrs import frozen
+
+from midstream.protocol.records.config import Config
+from midstream.server.runtime.attachments import AttachmentStore
+from midstream.server.runtime.audience import Audience
+from midstream.server.runtime.checkpointing import Checkpointer
+from midstream.server.runtime.engine import Engine
+from midstream.server.runtime.leases import WorkspaceLeases
+from midstream.server.runtime.planning import Planner
+from midstream.server.runtime.sessions import SessionManager
+
+
+@frozen(kw_only=True)
+class Services:
+    """The runtime's parts, made once by the daemon."""
+
+    engine: Engine
+    planner: Planner
+    sessions: SessionManager
+    checkpointer: Checkpointer
+    leases: WorkspaceLeases
+    attachments: AttachmentStore
+    audience: Audience
+    config: Callable[[], Config]

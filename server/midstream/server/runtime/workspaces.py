@@ -1,0 +1,39 @@
+"""Workspaces: from the URI that a client gave to a folder that is there."""
+
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from midstream.protocol.errors import MidstreamError
+
+
+def workspace_path(uri: str) -> Path:
+    """Return the real folder behind a `file://` URI.
+
+    Raises:
+        MidstreamError: workspaceInvalid, where it is no such URI, missing, or no folder.
+    """
+    path = workspace_name(uri)
+    try:
+        real = path.resolve(strict=True)
+    except (OSError, RuntimeError):
+        raise _invalid(uri, "does not exist; open the workspace where it is now") from None
+    if not real.is_dir():
+        raise _invalid(uri, "is not a folder")
+    return real
+
+
+def workspace_name(uri: str) -> Path:
+    """Return the path in a `file://` URI, whether there is anything or not.
+
+    Raises:
+        MidstreamError: workspaceInvalid, where it is no such URI.
+    """
+    parts = urlsplit(uri)
+    path = unquote(parts.path)
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost") or "\0" in path or not path.startswith("/"):
+        raise _invalid(uri, "is not a file:// URI of a folder on this machine")
+    return Path(path)
+
+
+def _invalid(uri: str, why: str) -> MidstreamError:
+    return MidstreamError("workspaceInvalid", f"The workspace {uri} {why}.", workspace=uri)

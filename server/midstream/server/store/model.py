@@ -1,0 +1,75 @@
+"""What goes into the store, and what comes out of it."""
+
+from collections.abc import Mapping
+
+from attrs import frozen
+
+from midstream.protocol.base import ThreadId
+from midstream.protocol.records.item import Item
+from midstream.protocol.records.provider import ProviderSession
+from midstream.protocol.records.read import ThreadRead
+from midstream.server.graph.effects import Effect
+from midstream.server.graph.events import Committed, Event
+from midstream.server.graph.state import TextKey
+from midstream.server.graph.texts import GrowingText
+
+
+@frozen(kw_only=True)
+class Receipt:
+    """What a command was answered: `answer` is the wire result in JSON, `params_sha256` in hexadecimal."""
+
+    command_id: str
+    method: str
+    params_sha256: str
+    answer: bytes
+
+
+@frozen(kw_only=True)
+class Write:
+    """What one thread stores at once: all of it, or nothing.
+
+    `first_sequence` is that of the first record event, so the thread's sequence plus one; text takes none.
+    `done` are the ids of effects that were carried out. `forget` removes the thread and all that is its own.
+    """
+
+    thread_id: ThreadId
+    command_id: str | None = None
+    first_sequence: int
+    events: tuple[Event, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    done: tuple[int, ...] = ()
+    receipt: Receipt | None = None
+    forget: bool = False
+
+
+@frozen
+class StoredEffect:
+    """An effect that waits to be carried out; ids rise in the order of the commits and are never reused."""
+
+    id: int
+    thread_id: ThreadId
+    effect: Effect
+
+
+@frozen
+class Commit:
+    """What became of a write: its events with their places in the log, its effects with their ids."""
+
+    events: tuple[Committed, ...]
+    effects: tuple[StoredEffect, ...]
+
+
+@frozen(kw_only=True)
+class Snapshot:
+    """A thread at one moment: all its records, but of its items only those that have not ended.
+
+    `read` holds the thread's own records, none that a fork inherits. `texts` are the growing fields of the live
+    items. The ordinals are the thread's highest, 0 where it has none.
+    """
+
+    read: ThreadRead
+    sessions: tuple[ProviderSession, ...]
+    live_items: tuple[Item, ...]
+    texts: Mapping[TextKey, GrowingText]
+    last_run_ordinal: int
+    last_item_ordinal: int

@@ -1,0 +1,64 @@
+"""What must be true of the file before it is opened: ours alone, ours at all, and of a version we know."""
+
+import fcntl
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from midstream.server.store.errors import StoreFailed, corrupt, locked, newer, translated
+from midstream.server.store.migrations import APPLICATION_ID, VERSION
+
+
+class Claim:
+    """The right to be the only process that has a store open; it ends with `release` or with the process."""
+
+    def __init__(self, path: Path) -> None:
+        """Claim the store at `path`, whose folder is made where it is missing.
+
+        Raises MidstreamError storeLocked, StoreFailed.
+        """
+        # A file of its own, since SQLite's locks on the database would be lost when another descriptor closes.
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._file = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise StoreFailed(f"{path}: {error}") from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._file)
+            raise locked(path) from None
+
+    def release(self) -> None:
+        """Let another process have the store."""
+        os.close(self._file)
+
+
+def prepare(path: Path) -> None:
+    """Make sure of a private file at `path` that is empty or a store of a known version.
+
+    Raises MidstreamError storeCorrupt, storeNewer or storeLocked, and StoreFailed; the file is then untouched.
+    """
+    try:
+        if path.exists() and path.stat().st_size > 0:
+            _check(path)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        path.chmod(0o600)
+    except OSError as error:
+        raise StoreFailed(f"{path}: {error}") from error
+
+
+def _check(path: Path) -> None:
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            # Reading the schema is what makes SQLite compare the file's length with its header.
+            (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except sqlite3.Error as error:
+        raise translated(error, path) from error
+    if tables and application_id != APPLICATION_ID:
+        raise corrupt(path, "it is no Midstream store")
+    if version > VERSION:
+        raise newer(path, version)

@@ -1,0 +1,1 @@
+"""The wire: JSON-RPC connections over one engine, built on pygls."""

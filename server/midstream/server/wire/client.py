@@ -1,0 +1,128 @@
+"""One connected client, as handlers and the hub speak to it."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Protocol
+from uuid import uuid4
+
+from lsprotocol import types as lsp
+
+from midstream.protocol.base import ThreadId
+from midstream.protocol.notifications import (
+    CheckpointCaptured,
+    HandoffProgress,
+    Notification,
+    ProviderChanged,
+    RequestClosed,
+    RequestOpened,
+    RunOutput,
+    ThreadChanged,
+    ThreadDeleted,
+    ThreadEvent,
+)
+from midstream.server.wire.messages import notification_frame
+from midstream.server.wire.outbox import Outbox
+from midstream.server.wire.progress import Progress
+from midstream.server.wire.subscriptions import Subscriptions
+
+
+class Speaker(Protocol):
+    """LSP's own messages to the client."""
+
+    def tell(self, method: str, params: object) -> None:
+        """Send a notification."""
+
+    async def ask(self, method: str, params: object) -> object:
+        """Send a request and return its result; raises RpcError where the client answers with an error."""
+
+
+class RequestFollower(Protocol):
+    """Who shows runtime requests to a client that does not know them."""
+
+    def follow(self, change: RequestOpened | RequestClosed) -> None:
+        """Take note that a request was opened or closed."""
+
+
+class Client:
+    """One connection. `native` says that it speaks this protocol itself; `name` is what it calls itself."""
+
+    def __init__(self, speaker: Speaker, outbox: Outbox, subscriptions: Subscriptions) -> None:
+        self._speaker = speaker
+        self._outbox = outbox
+        self.id = f"client_{uuid4().hex[:12]}"
+        self.name = ""
+        self.native = False
+        self.subscriptions = subscriptions
+        self.follower: RequestFollower | None = None
+
+    def notify(self, params: Notification) -> None:
+        """Tell the client, without waiting; what streams with a thread reaches only one that follows it.
+
+        A thread's events pass gapless and in order, whoever offers them: one that does not follow the last is
+        not taken. So a replay (offer what the log holds after `subscriptions.sequence`, wait for `room`, until
+        nothing is left) and the live stream need no lock between them.
+        """
+        match params:
+            case RunOutput():
+                self._stream_output(params)
+            case ThreadEvent():
+                self._stream_event(params)
+            case HandoffProgress() | CheckpointCaptured():
+                self._stream(params.thread_id, params)
+            case ThreadChanged():
+                self._outbox.send_latest(("thread/changed", params.thread.id), notification_frame(params))
+            case ProviderChanged():
+                self._outbox.send_latest(("provider/changed", params.provider.kind), notification_frame(params))
+            case RequestOpened() | RequestClosed():
+                self._outbox.send(notification_frame(params))
+                if self.follower is not None:
+                    self.follower.follow(params)
+            case ThreadDeleted():
+                self.subscriptions.end(params.thread_id)
+                self._outbox.send(notification_frame(params))
+            case _:
+                self._outbox.send(notification_frame(params))
+
+    async def room(self) -> None:
+        """Wait until the client has read enough to be told a lot more."""
+        await self._outbox.room()
+
+    async def ask(self, message: str, choices: Sequence[str]) -> str | None:
+        """Show a question with buttons and return the chosen one, or None where the user chose none."""
+        actions = [lsp.MessageActionItem(title=choice) for choice in choices]
+        params = lsp.ShowMessageRequestParams(type=lsp.MessageType.Info, message=message, actions=actions)
+        answer = await self._speaker.ask(lsp.WINDOW_SHOW_MESSAGE_REQUEST, params)
+        return answer.title if isinstance(answer, lsp.MessageActionItem) else None
+
+    def show_message(self, message: str, type: lsp.MessageType = lsp.MessageType.Info) -> None:
+        """Show the user a message."""
+        self._speaker.tell(lsp.WINDOW_SHOW_MESSAGE, lsp.ShowMessageParams(type=type, message=message))
+
+    def log_message(self, message: str, type: lsp.MessageType = lsp.MessageType.Log) -> None:
+        """Write a line to the client's log."""
+        self._speaker.tell(lsp.WINDOW_LOG_MESSAGE, lsp.LogMessageParams(type=type, message=message))
+
+    @contextmanager
+    def progress(self, token: str | int | None, title: str) -> Iterator[Progress]:
+        """Report work on a request's `workDoneToken` while the block runs; without a token nothing is sent."""
+        progress = Progress(self._speaker.tell, token)
+        progress.begin(title)
+        try:
+            yield progress
+        finally:
+            progress.end()
+
+    def _stream(self, thread_id: ThreadId, params: Notification) -> None:
+        stream = self.subscriptions.stream(thread_id)
+        if stream is not None:
+            self._outbox.send_streamed(stream, notification_frame(params))
+
+    def _stream_event(self, event: ThreadEvent) -> None:
+        stream = self.subscriptions.stream(event.thread_id)
+        if stream is not None and event.sequence == stream.queued + 1:
+            self._outbox.send_streamed(stream, notification_frame(event), event.sequence)
+
+    def _stream_output(self, output: RunOutput) -> None:
+        stream = self.subscriptions.stream(output.thread_id)
+        if stream is not None:
+            self._outbox.send_output(stream, output)

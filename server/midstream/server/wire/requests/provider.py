@@ -1,0 +1,34 @@
+"""`provider/list` and `provider/switch`."""
+
+from midstream.protocol.methods.provider import (
+    ProviderListParams,
+    ProviderListResult,
+    ProviderSwitchParams,
+    ProviderSwitchResult,
+)
+from midstream.protocol.records.thread import Thread
+from midstream.server.graph.commands import SwitchProvider
+from midstream.server.runtime.engine import Prepared, Turn
+from midstream.server.wire.client import Client
+from midstream.server.wire.requests.host import Host, answered
+from midstream.server.wire.service import Handler
+
+
+def handlers(host: Host) -> dict[str, Handler]:
+    """Return the handlers of this family."""
+
+    async def list_(_: Client, params: ProviderListParams) -> ProviderListResult:
+        return ProviderListResult(providers=await host.daemon.registry.all(refresh=params.refresh is True))
+
+    async def switch(_: Client, params: ProviderSwitchParams) -> object:
+        async def prepare(turn: Turn) -> Prepared:
+            context = params.context or "auto"
+            plan = await host.daemon.planner.plan(turn.state, params.selection, context=context)
+            return Prepared(
+                SwitchProvider(selection=params.selection, context=context),
+                lambda answer: ProviderSwitchResult(thread=answered(answer, Thread), plan=plan),
+            )
+
+        return await host.change("provider/switch", params, params.thread_id, prepare)
+
+    return {"provider/list": list_, "provider/switch": switch}

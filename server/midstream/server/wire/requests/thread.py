@@ -1,0 +1,92 @@
+"""`thread/create`, `thread/list`, `thread/read`, `thread/update`, `thread/archive`, `thread/unarchive`."""
+
+from typing import Final
+
+from midstream.protocol.errors import InvalidParams, MidstreamError
+from midstream.protocol.methods.thread import (
+    ThreadChangeParams,
+    ThreadCreateParams,
+    ThreadIdParams,
+    ThreadListParams,
+    ThreadListResult,
+    ThreadResult,
+    ThreadUpdateParams,
+)
+from midstream.protocol.records.read import ThreadRead
+from midstream.protocol.records.thread import ModelSelection, Thread
+from midstream.server.graph.commands import ArchiveThread, CreateThread, UpdateThread
+from midstream.server.graph.decide import Answer
+from midstream.server.runtime.reading import thread_read
+from midstream.server.runtime.workspaces import workspace_path
+from midstream.server.wire.client import Client
+from midstream.server.wire.requests.host import Host, answered
+from midstream.server.wire.service import Handler
+
+PAGE: Final = 50
+LARGEST_PAGE: Final = 500
+
+
+def handlers(host: Host) -> dict[str, Handler]:
+    """Return the handlers of this family."""
+
+    async def create(_: Client, params: ThreadCreateParams) -> object:
+        daemon = host.daemon
+        workspace = workspace_path(params.workspace).as_uri()
+        command = CreateThread(
+            thread_id=daemon.engine.new_id("thr"),
+            workspace=workspace,
+            title=params.title or "",
+            selection=params.selection or _default_selection(host),
+            runtime_mode=params.runtime_mode or "approvalRequired",
+        )
+        daemon.registry.configured(command.selection.provider)
+        return await daemon.engine.create(params, command, _result)
+
+    async def list_(_: Client, params: ThreadListParams) -> ThreadListResult:
+        limit = params.limit or PAGE
+        if not 1 <= limit <= LARGEST_PAGE:
+            raise InvalidParams(f"expected 1 to {LARGEST_PAGE}", "limit")
+        threads, cursor = await host.daemon.store.threads(
+            workspace=params.workspace,
+            archived=params.archived,
+            query=params.query,
+            limit=limit,
+            cursor=params.cursor,
+        )
+        return ThreadListResult(threads=threads, next_cursor=cursor)
+
+    async def read(_: Client, params: ThreadIdParams) -> ThreadRead:
+        async with host.daemon.engine.thread(params.thread_id) as turn:
+            return thread_read(turn.state)
+
+    async def update(_: Client, params: ThreadUpdateParams) -> object:
+        command = UpdateThread(title=params.title, runtime_mode=params.runtime_mode)
+        return await host.change_simply("thread/update", params, params.thread_id, command, _result)
+
+    async def archive(_: Client, params: ThreadChangeParams) -> object:
+        command = ArchiveThread(archived=True)
+        return await host.change_simply("thread/archive", params, params.thread_id, command, _result)
+
+    async def unarchive(_: Client, params: ThreadChangeParams) -> object:
+        command = ArchiveThread(archived=False)
+        return await host.change_simply("thread/unarchive", params, params.thread_id, command, _result)
+
+    return {
+        "thread/create": create,
+        "thread/list": list_,
+        "thread/read": read,
+        "thread/update": update,
+        "thread/archive": archive,
+        "thread/unarchive": unarchive,
+    }
+
+
+def _result(answer: Answer) -> ThreadResult:
+    return ThreadResult(thread=answered(answer, Thread))
+
+
+def _default_selection(host: Host) -> ModelSelection:
+    provider = host.daemon.registry.default()
+    if provider is None:
+        raise MidstreamError("providerUnknown", "No provider is configured; add one under [providers].")
+    return ModelSelection(provider=provider, model=None)

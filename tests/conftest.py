@@ -1,0 +1,36 @@
+"""Fixtures that all suites share."""
+
+import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from support.editor import Editor, editor_on
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A git workspace with one commit."""
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    (folder / "kept.txt").write_text("kept\n")
+    identity = ["-c", "user.name=test", "-c", "user.email=test@localhost", "-c", "commit.gpgsign=false"]
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "Begin"]):
+        subprocess.run(["git", *identity, *command], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def agents_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep what rehearsal agents store with the test."""
+    folder = tmp_path / "agents"
+    monkeypatch.setenv("MIDSTREAM_REHEARSAL_DIR", str(folder))
+    return folder
+
+
+@pytest.fixture
+async def editor(tmp_path: Path) -> AsyncIterator[Editor]:
+    """An editor on a fresh daemon with the two rehearsal agents."""
+    async with editor_on(tmp_path / "data", "--rehearsal") as editor:
+        yield editor
