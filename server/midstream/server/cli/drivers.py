@@ -1,11 +1,19 @@
-"""The drivers of this build."""
+"""The drivers of this build, each imported when a provider first needs it: a daemon should answer at once."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from midstream.protocol.records.config import DriverName
-from midstream.server.providers.acp.driver import AcpDriver
+from midstream.protocol.base import ProviderKind
+from midstream.protocol.records.config import DriverName, ProviderConfig
+from midstream.server.providers.adapter import Driver
 from midstream.server.providers.registry import DriverMaker
 
-DRIVERS: Final[Mapping[DriverName, DriverMaker]] = MappingProxyType({"acp": AcpDriver})
+
+def _acp(kind: ProviderKind, config: ProviderConfig) -> Driver:
+    from midstream.server.providers.acp.driver import AcpDriver
+
+    return AcpDriver(kind, config)
+
+
+DRIVERS: Final[Mapping[DriverName, DriverMaker]] = MappingProxyType({"acp": _acp})

@@ -12,7 +12,7 @@ _ENV_NAMES: Final = r"[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|CR
 _QUOTED: Final = r"""(?:"[^"\n]{6,}"|'[^'\n]{6,}')"""
 _BARE: Final = r"""[^\s"'`,;(){}\[\]<>$]{8,}"""
 _KEY: Final = r"[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
-_KEY_LINES: Final = r"(?:[A-Za-z0-9+/=]{32,}\s+)+"
+_KEY_LINES: Final = r"(?<![A-Za-z0-9+/=])(?:[A-Za-z0-9+/=]{32,}+\s++){1,200}+"
 
 _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
     (kind, re.compile(pattern))
@@ -33,7 +33,7 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("password", r"(?i)(?<=\bbasic )(?=[A-Za-z+/]*[0-9=])[A-Za-z0-9+/]{16,}={0,2}(?![A-Za-z0-9+/])"),
     )
 )
-_NAMED: Final = re.compile(rf"""(?i)(?P<name>\b{_NAMES}["']?\s*(?:=|:(?!:))\s*)(?P<value>{_QUOTED}|{_BARE})""")
+_NAMED: Final = re.compile(rf"""(?i)(?P<name>(?<![A-Za-z0-9_.-]){_NAMES}["']?\s*(?:=|:(?!:))\s*)(?P<value>{_QUOTED}|{_BARE})""")
 _ENV: Final = re.compile(rf"""(?P<name>\b{_ENV_NAMES}=)(?P<value>{_QUOTED}|{_BARE})""")
 _PLACEHOLDER: Final = re.compile(
     r"(?i)\[redacted:.*|[a-z_.]*(?:token|key|secret|password)s?|(?:os|process|env|settings|config|self|this)\..*"

@@ -175,12 +175,15 @@ class Engine:
                 await finish(turn.commit(decision, command_id=command_id, receipt=receipt))
                 return answer
 
-    async def create(self, params: ChangeParams, command: CreateThread, compose: Callable[[Answer], object]) -> object:
-        """Make a thread, once for each `commandId`."""
+    async def create(
+        self, params: ChangeParams, prepare: Callable[[], CreateThread], compose: Callable[[Answer], object]
+    ) -> object:
+        """Make a thread, once for each `commandId`: the command is prepared only where it is new."""
         method = "thread/create"
         async with self._command(params) as command_id:
             if (known := await self._replay(method, params)) is not None:
                 return known.answer
+            command = prepare()
             decision = create(command, self.stamp())
             answer = compose(decision.answer)
             receipt = self._receipt(method, params, answer)

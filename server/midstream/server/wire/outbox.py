@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from itertools import count
 from typing import Final, cast
 
-from attrs import define, field
+from attrs import define
 
 from midstream.protocol.notifications import RunOutput, ThreadReset
 from midstream.server.wire.messages import notification_frame, output_frame
@@ -36,8 +36,13 @@ class _Output:
     size: int
     end: int
     stream: Stream
-    parts: list[str] = field(factory=list)
+    parts: list[str]
     sequence: None = None
+
+    def append(self, text: str) -> None:
+        self.parts.append(text)
+        self.end += len(text)
+        self.size += len(text)
 
     @property
     def frame(self) -> bytes:
@@ -103,26 +108,34 @@ class Outbox(asyncio.BaseProtocol):
 
     def send_output(self, stream: Stream, output: RunOutput) -> None:
         """Write text, joined to what waits of the same field."""
-        key = (self._epoch, output.item_id, output.field)
-        waiting = cast(_Output | None, self._queue.get(key))
-        joins = waiting is not None and waiting.stream is stream and waiting.end == output.offset
-        if not self._has_room(len(output.text) if joins else len(output.text) + OUTPUT_OVERHEAD):
-            return
-        if waiting is not None and joins:
-            waiting.parts.append(output.text)
-            waiting.end += len(output.text)
-            waiting.size += len(output.text)
-            self._bytes += len(output.text)
+        length = len(output.text)
+        waiting = self._queue.get((self._epoch, output.item_id, output.field))
+        if isinstance(waiting, _Output) and waiting.stream is stream and waiting.end == output.offset:
+            if not self._has_room(length):
+                return
+            waiting.append(output.text)
+            self._bytes += length
         else:
-            self._epoch += waiting is not None
-            size = len(output.text) + OUTPUT_OVERHEAD
-            end = output.offset + len(output.text)
-            entry = _Output(output, size, end, stream, [output.text])
+            size = length + OUTPUT_OVERHEAD
+            if not self._has_room(size):
+                return
+            if waiting is not None:
+                self._epoch += 1
+            entry = _Output(output, size, output.offset + length, stream, [output.text])
             self._queue[self._epoch, output.item_id, output.field] = entry
             self._bytes += size
         if self._window is None:  # the first text goes out at once, what follows it within the window together
             self._window = self._loop.call_later(MERGE_SECONDS, self._end_window)
             self._flush_soon()
+
+    def flush(self) -> None:
+        """Write what can be written now; without this it is written in the loop's next step."""
+        if self._soon is not None:
+            self._soon.cancel()
+            self._soon = None
+        while self._queue and not self._paused and self._transport is not None:
+            self._transport.write(self._take_batch())
+        self._progress.set()
 
     async def room(self) -> None:
         """Wait until half of the cap is free, or nothing can be written any more."""
@@ -161,7 +174,7 @@ class Outbox(asyncio.BaseProtocol):
     def resume_writing(self) -> None:
         """Go on writing: asyncio's callback."""
         self._paused = False
-        self._flush()
+        self.flush()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget what waits: asyncio's callback."""
@@ -194,19 +207,13 @@ class Outbox(asyncio.BaseProtocol):
 
     def _flush_soon(self) -> None:
         if self._soon is None and not self._paused:
-            self._soon = self._loop.call_soon(self._flush)
+            self._soon = self._loop.call_soon(self.flush)
 
     def _end_window(self) -> None:
         self._window = None
         if self._queue and not self._paused:
             self._window = self._loop.call_later(MERGE_SECONDS, self._end_window)
-            self._flush()
-
-    def _flush(self) -> None:
-        self._soon = None
-        while self._queue and not self._paused and self._transport is not None:
-            self._transport.write(self._take_batch())
-        self._progress.set()
+            self.flush()
 
     def _take_batch(self) -> bytes:
         frames: list[bytes] = []

@@ -8,10 +8,13 @@ from typing import Final
 import psutil
 
 POLL_SECONDS: Final = 5.0
+LARGEST_PID: Final = 2**31 - 1
 
 
 async def process_ended(pid: int) -> None:
     """Return once a process has ended, at once where there is none; its parent need not have noticed."""
+    if not 0 < pid <= LARGEST_PID:
+        return
     if sys.platform == "linux":
         try:
             descriptor = os.pidfd_open(pid)

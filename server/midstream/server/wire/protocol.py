@@ -143,6 +143,7 @@ class WireProtocol(LanguageServerProtocol):
             frame = error_frame(msg_id, error_of(problem, method))
         del self._running[msg_id]
         self._outbox.send(frame)
+        self._outbox.flush()
 
     def _outcome(self, method: str, params: object) -> Awaitable[object]:
         handler = self.fm.builtin_features.get(method)

@@ -206,7 +206,7 @@ def parse_line(line: bytes) -> JsonObject:
     try:
         message = orjson.loads(line)
     except orjson.JSONDecodeError:
-        message = {}
+        message = _parse_leniently(line)
     return message if isinstance(message, dict) else {}
 
 

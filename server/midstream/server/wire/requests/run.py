@@ -1,5 +1,7 @@
 """`run/*` and `queue/resume`, but for `run/start`."""
 
+import asyncio
+
 from midstream.protocol.methods.run import (
     QueueResumeParams,
     RunChangeParams,
@@ -79,7 +81,10 @@ def handlers(host: Host) -> dict[str, Handler]:
         return await host.change("run/retry", params, run.thread_id, prepare)
 
     async def wait(_: Client, params: RunIdParams) -> RunResult:
-        return RunResult(run=await host.daemon.publisher.ended(await host.run(params.run_id)))
+        known = await host.run(params.run_id)
+        async with host.daemon.engine.thread(known.thread_id) as turn:  # no commit can end the run unseen meanwhile
+            ended = asyncio.ensure_future(host.daemon.publisher.ended(turn.state.runs[known.id]))
+        return RunResult(run=await ended)
 
     async def resume(_: Client, params: QueueResumeParams) -> object:
         return await host.change_simply("queue/resume", params, params.thread_id, ResumeQueue(), _thread_result)

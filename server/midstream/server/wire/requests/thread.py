@@ -30,20 +30,22 @@ def handlers(host: Host) -> dict[str, Handler]:
     """Return the handlers of this family."""
 
     async def create(_: Client, params: ThreadCreateParams) -> object:
-        daemon = host.daemon
-        workspace = workspace_path(params.workspace).as_uri()
-        command = CreateThread(
-            thread_id=daemon.engine.new_id("thr"),
-            workspace=workspace,
-            title=params.title or "",
-            selection=params.selection or _default_selection(host),
-            runtime_mode=params.runtime_mode or "approvalRequired",
-        )
-        daemon.registry.configured(command.selection.provider)
-        return await daemon.engine.create(params, command, _result)
+        def prepare() -> CreateThread:
+            selection = params.selection or _default_selection(host)
+            workspace = workspace_path(params.workspace).as_uri()
+            host.daemon.registry.configured(selection.provider)
+            return CreateThread(
+                thread_id=host.daemon.engine.new_id("thr"),
+                workspace=workspace,
+                title=params.title or "",
+                selection=selection,
+                runtime_mode=params.runtime_mode or "approvalRequired",
+            )
+
+        return await host.daemon.engine.create(params, prepare, _result)
 
     async def list_(_: Client, params: ThreadListParams) -> ThreadListResult:
-        limit = params.limit or PAGE
+        limit = PAGE if params.limit is None else params.limit
         if not 1 <= limit <= LARGEST_PAGE:
             raise InvalidParams(f"expected 1 to {LARGEST_PAGE}", "limit")
         threads, cursor = await host.daemon.store.threads(
