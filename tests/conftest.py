@@ -1,5 +1,6 @@
 """Fixtures that all suites share."""
 
+import os
 import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -7,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from support.editor import Editor, editor_on
+
+# Daemons and agents are started by the hundred here: each would compile the whole project anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.fixture

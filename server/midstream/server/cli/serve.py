@@ -10,13 +10,15 @@ from typing import Final
 from lsprotocol.types import MessageType
 
 from midstream.protocol.base import JsonObject
+from midstream.protocol.lifecycle import ConfigProblem
 from midstream.protocol.records.config import Config
 from midstream.server.cli.drivers import DRIVERS
 from midstream.server.cli.folders import config_file, data_folder
 from midstream.server.runtime.daemon import Daemon
-from midstream.server.runtime.settings import ConfigProblem, Settings, merge, read_file, with_rehearsal
+from midstream.server.runtime.settings import Settings, merge, read_file, with_rehearsal
 from midstream.server.wire.client import Client
 from midstream.server.wire.hub import Hub
+from midstream.server.wire.logs import configure
 from midstream.server.wire.requests.host import Host
 from midstream.server.wire.requests.table import all_handlers
 from midstream.server.wire.service import InitializeOptions, Service
@@ -68,6 +70,7 @@ class Server:
             settings = self._settings(options.config or {})
             if not self.host.opened:
                 folder = self._data_dir or (Path(options.data_dir) if options.data_dir else data_folder())
+                configure(self._hub, folder / "log" / "midstream.log")
                 self.host.open(await Daemon.open(folder, settings.config, self._hub, DRIVERS))
                 self._options = options.config or {}
             elif options.config and options.config != self._options:

@@ -260,6 +260,11 @@ class ObservedWithdrawal:
 
 
 @frozen(kw_only=True)
+class ObservedSteer:
+    """The provider took the earliest of the steered words that wait."""
+
+
+@frozen(kw_only=True)
 class ObservedUsage:
     """What the turn used so far."""
 
@@ -274,7 +279,13 @@ class ObservedCompaction:
 
 
 Observation: TypeAlias = (
-    ObservedItem | ObservedText | ObservedRequest | ObservedWithdrawal | ObservedUsage | ObservedCompaction
+    ObservedItem
+    | ObservedText
+    | ObservedRequest
+    | ObservedWithdrawal
+    | ObservedSteer
+    | ObservedUsage
+    | ObservedCompaction
 )
 
 

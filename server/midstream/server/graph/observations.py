@@ -9,6 +9,7 @@ from midstream.server.graph.commands import (
     ObservedCompaction,
     ObservedItem,
     ObservedRequest,
+    ObservedSteer,
     ObservedText,
     ObservedUsage,
     ObservedWithdrawal,
@@ -17,6 +18,7 @@ from midstream.server.graph.endings import ENDED
 from midstream.server.graph.events import ProviderThreadPut
 from midstream.server.graph.items import append_text, put_item
 from midstream.server.graph.requests import open_request, withdraw
+from midstream.server.graph.steering import take_steer
 
 
 def observe(changes: Changes, command: Observe) -> None:
@@ -47,5 +49,7 @@ def _take(changes: Changes, run_id: str, observation: Observation) -> None:
             open_request(changes, observation, run_id)
         case ObservedWithdrawal(request_id=request_id):
             withdraw(changes, request_id)
+        case ObservedSteer():
+            take_steer(changes)
         case ObservedUsage(usage=usage):
             changes.put_run(attrs.evolve(changes.state.runs[run_id], usage=usage))

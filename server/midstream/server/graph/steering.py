@@ -2,6 +2,7 @@
 
 import attrs
 
+from midstream.protocol.records.item import UserMessageItem
 from midstream.protocol.records.run import AttemptReason, Run, RunAttempt
 from midstream.server.graph.changes import Changes, refuse, with_attempt
 from midstream.server.graph.commands import InterruptRun, RestartRun, RetryRun, SettleSteer, SteerRun
@@ -25,6 +26,13 @@ def settle(changes: Changes, command: SettleSteer) -> None:
     item = changes.state.live_items.get(command.item_id)
     if item is not None and command.taken:
         close_item(changes, item, "completed")
+
+
+def take_steer(changes: Changes) -> None:
+    """Note that the earliest of the steered words that wait was taken."""
+    waiting = [item for item in changes.state.live_items.values() if isinstance(item, UserMessageItem)]
+    if waiting:
+        close_item(changes, min(waiting, key=lambda item: item.ordinal), "completed")
 
 
 def restart(changes: Changes, command: RestartRun) -> Run:

@@ -122,5 +122,5 @@ def accept(changes: Changes, command: AcceptTurn) -> None:
     for handoff_id in sent:
         deliver(changes, run, handoff_id)
     running = attrs.evolve(attempt, status="running", provider_turn_id=command.turn_ref)
-    status = "waiting" if changes.state.pending_requests else "running"
-    changes.put_run(with_attempt(attrs.evolve(run, status=status), running))
+    run = attrs.evolve(run, status="waiting" if changes.state.pending_requests else "running")
+    changes.put_run(with_attempt(run, running))

@@ -14,26 +14,37 @@ _BARE: Final = r"""[^\s"'`,;(){}\[\]<>$]{8,}"""
 _KEY: Final = r"[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
 _KEY_LINES: Final = r"(?<![A-Za-z0-9+/=])(?:[A-Za-z0-9+/=]{32,}+\s++){1,200}+"
 
-_RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
-    (kind, re.compile(pattern))
-    for kind, pattern in (
-        ("private key", rf"-----BEGIN {_KEY}[^-]*(?:-[^-]+)*-----END {_KEY}"),
+_RULES: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]] = tuple(
+    (kind, tuple(hints.split()), re.compile(pattern))
+    for kind, hints, pattern in (
+        ("private key", "-----begin -----end", rf"-----BEGIN {_KEY}[^-]*(?:-[^-]+)*-----END {_KEY}"),
         # Output that was shortened holds only the start of a key, or its end.
-        ("private key", rf"-----BEGIN {_KEY}\s+{_KEY_LINES}|{_KEY_LINES}[A-Za-z0-9+/=]*\s*-----END {_KEY}"),
-        ("connection string", r"(?<=://)[^\s/:@'\"]*:[^\s/@'\"]+(?=@)"),
-        ("API key", r"\bsk-(?:ant-|proj-|svcacct-|or-)?(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}"),
-        ("API key", r"\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}"),
-        ("API key", r"\bAIza[A-Za-z0-9_-]{35}"),
-        ("token", r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{40,}|glpat-[A-Za-z0-9_-]{20,})"),
-        ("token", r"\b(?:xox[abeoprs]-[A-Za-z0-9-]{10,}|npm_[A-Za-z0-9]{36})"),
-        ("token", r"\b(?:pypi-[A-Za-z0-9_-]{40,}|hf_[A-Za-z0-9]{30,})"),
-        ("access key", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-        ("token", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
-        ("token", r"(?i)(?<=\bbearer )[A-Za-z0-9._~+/-]{16,}=*"),
-        ("password", r"(?i)(?<=\bbasic )(?=[A-Za-z+/]*[0-9=])[A-Za-z0-9+/]{16,}={0,2}(?![A-Za-z0-9+/])"),
+        (
+            "private key",
+            "-----begin -----end",
+            rf"-----BEGIN {_KEY}\s+{_KEY_LINES}|{_KEY_LINES}[A-Za-z0-9+/=]*\s*-----END {_KEY}",
+        ),
+        ("connection string", "://", r"(?<=://)[^\s/:@'\"]*:[^\s/@'\"]+(?=@)"),
+        ("API key", "sk-", r"\bsk-(?:ant-|proj-|svcacct-|or-)?(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{20,}"),
+        ("API key", "_live_ _test_", r"\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}"),
+        ("API key", "aiza", r"\bAIza[A-Za-z0-9_-]{35}"),
+        (
+            "token",
+            "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat-",
+            r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{40,}|glpat-[A-Za-z0-9_-]{20,})",
+        ),
+        ("token", "xox npm_", r"\b(?:xox[abeoprs]-[A-Za-z0-9-]{10,}|npm_[A-Za-z0-9]{36})"),
+        ("token", "pypi- hf_", r"\b(?:pypi-[A-Za-z0-9_-]{40,}|hf_[A-Za-z0-9]{30,})"),
+        ("access key", "akia asia", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+        ("token", "eyj", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+        ("token", "bearer", r"(?i)(?<=\bbearer )[A-Za-z0-9._~+/-]{16,}=*"),
+        ("password", "basic", r"(?i)(?<=\bbasic )(?=[A-Za-z+/]*[0-9=])[A-Za-z0-9+/]{16,}={0,2}(?![A-Za-z0-9+/])"),
     )
 )
-_NAMED: Final = re.compile(rf"""(?i)(?P<name>(?<![A-Za-z0-9_.-]){_NAMES}["']?\s*(?:=|:(?!:))\s*)(?P<value>{_QUOTED}|{_BARE})""")
+_NAME_HINTS: Final = ("key", "token", "secret", "pass", "credential", "dsn")
+_NAMED: Final = re.compile(
+    rf"""(?i)(?P<name>(?<![A-Za-z0-9_.-]){_NAMES}["']?\s*(?:=|:(?!:))\s*)(?P<value>{_QUOTED}|{_BARE})"""
+)
 _ENV: Final = re.compile(rf"""(?P<name>\b{_ENV_NAMES}=)(?P<value>{_QUOTED}|{_BARE})""")
 _PLACEHOLDER: Final = re.compile(
     r"(?i)\[redacted:.*|[a-z_.]*(?:token|key|secret|password)s?|(?:os|process|env|settings|config|self|this)\..*"
@@ -55,12 +66,16 @@ def redact(text: str, secrets: frozenset[str] = frozenset()) -> tuple[str, int]:
     for secret in sorted(filter(None, secrets), key=lambda value: (-len(value), value)):
         found += text.count(secret)
         text = text.replace(secret, PLACE.format("known secret"))
-    for kind, pattern in _RULES:
-        text, count = pattern.subn(PLACE.format(kind), text)
-        found += count
-    for pattern in (_ENV, _NAMED):
-        text, count = _redact_named(pattern, text)
-        found += count
+    lowered = text.casefold()
+    for kind, hints, pattern in _RULES:
+        # Most texts hold no secret, and a plain search is far cheaper than the rule.
+        if any(hint in lowered for hint in hints):
+            text, count = pattern.subn(PLACE.format(kind), text)
+            found += count
+    if any(hint in lowered for hint in _NAME_HINTS):
+        for pattern in (_ENV, _NAMED):
+            text, count = _redact_named(pattern, text)
+            found += count
     return text, found
 
 

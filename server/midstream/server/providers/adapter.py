@@ -250,6 +250,9 @@ class OutputAppended:
     text: str
 
 
+SteerOutcome: TypeAlias = Literal["taken", "queued", "refused"]
+
+
 @frozen(kw_only=True)
 class NativeOption:
     """A way to decide, with the provider's own id and label."""
@@ -281,6 +284,11 @@ class RequestWithdrawn:
 
 
 @frozen(kw_only=True)
+class SteerTaken:
+    """The earliest of the queued steered words entered the native conversation."""
+
+
+@frozen(kw_only=True)
 class UsageReported:
     """Usage of the turn so far."""
 
@@ -308,6 +316,7 @@ ProviderEvent: TypeAlias = (
     | OutputAppended
     | RequestAsked
     | RequestWithdrawn
+    | SteerTaken
     | UsageReported
     | HistoryCompacted
     | TurnEnded
@@ -366,8 +375,11 @@ class Session(Protocol):
     async def interrupt(self, ref: str) -> None:
         """Ask for the running turn to stop; its `TurnEnded` says when it has."""
 
-    async def steer(self, ref: str, text: str) -> bool:
-        """Give text to the running turn. False: it was not taken."""
+    async def steer(self, ref: str, text: str) -> SteerOutcome:
+        """Give text to the running turn.
+
+        `taken`: it is in the native conversation; `queued`: not yet, a `SteerTaken` says when; `refused`: it never is.
+        """
 
     async def respond(self, ref: str, request_ref: str, reply: Reply) -> None:
         """Answer a request of the running turn."""

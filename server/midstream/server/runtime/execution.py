@@ -124,7 +124,7 @@ class Execution:
         if isinstance(item, UserMessageItem) and await self._accepted() and self._turn is not None:
             text = await self._engine.store.text(item_id, "text")
             words = item.text if text is None else text
-            taken = await self._turn.live.session.steer(self._turn.native_ref, words)
+            taken = await self._turn.live.session.steer(self._turn.native_ref, words) == "taken"
         await self._engine.do(self._thread_id, SettleSteer(run_id=self.run_id, item_id=item_id, taken=taken))
 
     async def _accepted(self) -> bool:

@@ -13,6 +13,7 @@ from attrs import frozen
 from midstream.protocol.base import JsonObject, ProviderKind
 from midstream.protocol.converter import make_converter, structure
 from midstream.protocol.errors import InvalidParams
+from midstream.protocol.lifecycle import ConfigProblem
 from midstream.protocol.names import camel
 from midstream.protocol.records.config import CheckpointConfig, Config, HandoffConfig, ProviderConfig, SessionConfig
 
@@ -43,14 +44,6 @@ AT_LEAST: Final[Mapping[str, float]] = MappingProxyType(
 
 
 Table: TypeAlias = HandoffConfig | CheckpointConfig | SessionConfig
-
-
-@frozen(kw_only=True)
-class ConfigProblem:
-    """What is wrong with one key, and what is allowed there."""
-
-    key: str
-    message: str
 
 
 @frozen(kw_only=True)

@@ -1,7 +1,7 @@
 """From what a provider says in a turn to observations of the thread: native refs become app ids."""
 
 from collections.abc import Callable
-from typing import Final, TypedDict
+from typing import Final, TypeAlias, TypedDict
 
 from attrs import frozen
 
@@ -31,6 +31,7 @@ from midstream.server.graph.commands import (
     ObservedCompaction,
     ObservedItem,
     ObservedRequest,
+    ObservedSteer,
     ObservedText,
     ObservedUsage,
     ObservedWithdrawal,
@@ -47,6 +48,7 @@ from midstream.server.providers.adapter import (
     PlanDraft,
     RequestAsked,
     RequestWithdrawn,
+    SteerTaken,
     SubagentDraft,
     TodoDraft,
     ToolDraft,
@@ -54,7 +56,9 @@ from midstream.server.providers.adapter import (
     WebSearchDraft,
 )
 
-ObservableEvent = ItemChanged | OutputAppended | RequestAsked | RequestWithdrawn | UsageReported | HistoryCompacted
+ObservableEvent: TypeAlias = (
+    ItemChanged | OutputAppended | RequestAsked | RequestWithdrawn | SteerTaken | UsageReported | HistoryCompacted
+)
 UNSET: Final = ""
 """What stands for the times that the graph gives an item."""
 
@@ -129,6 +133,8 @@ class Transcript:
             case RequestWithdrawn(ref=ref):
                 request_id = self._requests.get(ref)
                 return None if request_id is None else ObservedWithdrawal(request_id=request_id)
+            case SteerTaken():
+                return ObservedSteer()
             case UsageReported(usage=usage):
                 return ObservedUsage(usage=usage)
             case HistoryCompacted(summary=summary):

@@ -9,8 +9,8 @@ from typing import Final
 from attrs import frozen
 
 from midstream.protocol.base import JsonObject, optional
+from midstream.protocol.lifecycle import ConfigProblem
 from midstream.protocol.methods.table import NOTIFICATIONS
-from midstream.server.runtime.settings import ConfigProblem
 from midstream.server.wire.execute_command import command_of
 from midstream.server.wire.service import InitializeOptions, Service
 

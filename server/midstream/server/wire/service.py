@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 from attrs import field, frozen
 
 from midstream.protocol.base import JsonObject, optional
-from midstream.server.runtime.settings import ConfigProblem
+from midstream.protocol.lifecycle import ConfigProblem
 from midstream.server.wire.client import Client
 from midstream.server.wire.hub import Hub
 

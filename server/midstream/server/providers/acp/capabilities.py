@@ -1,12 +1,20 @@
 """What an agent says of itself in its answer to ``initialize``; pure."""
 
+from collections.abc import Mapping
+from typing import Final
+
 from attrs import frozen
 
 from midstream.protocol.base import JsonObject
 from midstream.protocol.records.provider import Capabilities, HandoffCapability
 from midstream.server.providers.acp.reading import count_of, member, text_of
 
-PROTOCOL_VERSION = 1
+INTRODUCTION: Final[Mapping[str, object]] = {
+    "protocolVersion": 1,
+    "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
+    "clientInfo": {"name": "midstream", "title": "Midstream", "version": "0"},
+}
+"""What we say of ourselves. No files and no terminals: some agents cannot create a file where a client reads them."""
 
 
 @frozen(kw_only=True)

@@ -13,6 +13,7 @@ TURN_ID = "midstream/turnId"
 SUBAGENT = "midstream/subagent"
 PARENT = "midstream/parent"
 COMPACTION = "midstream/compaction"
+STEER_TAKEN = "midstream/steerTaken"
 
 ToolStatus: TypeAlias = Literal["pending", "in_progress", "completed", "failed"]
 
@@ -99,7 +100,14 @@ class CompactionNews:
     summary: str | None
 
 
-Update: TypeAlias = Chunk | ToolCallNews | PlanNews | UsageNews | ModeNews | TurnStartedNews | CompactionNews
+@frozen(kw_only=True)
+class SteerTakenNews:
+    """Our own agents' word that steered text entered their history."""
+
+
+Update: TypeAlias = (
+    Chunk | ToolCallNews | PlanNews | UsageNews | ModeNews | TurnStartedNews | CompactionNews | SteerTakenNews
+)
 
 
 def parse_update(params: JsonObject) -> Update | None:
@@ -125,6 +133,8 @@ def parse_update(params: JsonObject) -> Update | None:
             return ModeNews(mode_id=mode_id)
         case "session_info_update" if TURN_STARTED in meta:
             return TurnStartedNews(turn_id=text_of(meta, TURN_ID) or text_of(member(meta, TURN_STARTED), "turnId"))
+        case "session_info_update" if STEER_TAKEN in meta:
+            return SteerTakenNews()
         case "session_info_update" if COMPACTION in meta:
             return CompactionNews(summary=text_of(meta, COMPACTION) or text_of(member(meta, COMPACTION), "summary"))
         case _:

@@ -9,7 +9,7 @@ from typing import Final
 from midstream.protocol.base import JsonObject
 from midstream.protocol.records.provider import Capabilities, ProviderModel
 from midstream.server.providers.acp.blocks import prompt_blocks
-from midstream.server.providers.acp.capabilities import PROTOCOL_VERSION, Agent, capabilities, parse_agent
+from midstream.server.providers.acp.capabilities import INTRODUCTION, Agent, capabilities, parse_agent
 from midstream.server.providers.acp.connection import AnswerError, Connection, Notification, Request
 from midstream.server.providers.acp.failures import LOGIN_REQUIRED, METHOD_NOT_FOUND, failure, rpc_failure
 from midstream.server.providers.acp.permissions import CANCELLED
@@ -23,6 +23,7 @@ from midstream.server.providers.adapter import (
     ProviderEvent,
     Reply,
     ResumeFailed,
+    SteerOutcome,
     ThreadOptions,
     TurnInput,
 )
@@ -51,14 +52,7 @@ class AcpSession:
         """Introduce ourselves to an agent that was just started; whatever goes wrong, the process is ended."""
         session = cls(process, model, patience)
         try:
-            initialized = await session._requests.call(
-                "initialize",
-                {
-                    "protocolVersion": PROTOCOL_VERSION,
-                    "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
-                    "clientInfo": {"name": "midstream", "title": "Midstream", "version": "0"},
-                },
-            )
+            initialized = await session._requests.call("initialize", dict(INTRODUCTION))
         except BaseException:  # a cancel included
             await session.aclose()
             raise
@@ -182,12 +176,12 @@ class AcpSession:
         del self._turns[running.ref]
         self._abandoned.pop(running.ref).set()
 
-    async def steer(self, ref: str, text: str) -> bool:
-        """Give text to the running turn. False: it was not taken."""
+    async def steer(self, ref: str, text: str) -> SteerOutcome:
+        """Give text to the running turn; the agent tells when it takes it."""
         if not self._agent.steer or ref not in self._turns:
-            return False
+            return "refused"
         answered = await self._requests.call("_midstream/steer", {"sessionId": ref, "text": text})
-        return answered.get("accepted") is True
+        return "queued" if answered.get("accepted") is True else "refused"
 
     async def respond(self, ref: str, request_ref: str, reply: Reply) -> None:
         """Answer a request of the running turn."""

@@ -18,12 +18,12 @@ from midstream.server.providers.acp.reading import member, text_of
 from midstream.server.providers.acp.stops import notice_of, usage_of, why_failed
 from midstream.server.providers.acp.updates import Translator
 from midstream.server.providers.adapter import (
-    ProviderError,
     ProviderEvent,
     Reply,
     RequestWithdrawn,
     TurnAccepted,
     TurnEnded,
+    TurnRefused,
 )
 
 INBOX: Final = 32
@@ -112,7 +112,7 @@ class Turn:
         """Wait for the next message and return its events; `over` after the last.
 
         Raises:
-            ProviderError: the agent refused the turn before it took it.
+            TurnRefused: the agent refused the turn before it took it.
         """
         if not self.sent:
             return self._finish("interrupted")
@@ -182,7 +182,7 @@ class Turn:
         if why is not None and not self._accepted:
             if self.cancelled:
                 return self._finish("interrupted")
-            raise ProviderError(why)
+            raise TurnRefused(why)
         accepted = self._accept(text_of(member(message.result, "_meta"), "midstream/turnId"))
         late = await self._late()
         usage = usage_of(message)

@@ -13,6 +13,7 @@ from midstream.server.providers.acp.messages import (
     CompactionNews,
     ModeNews,
     PlanNews,
+    SteerTakenNews,
     ToolCallNews,
     TurnStartedNews,
     Update,
@@ -26,6 +27,7 @@ from midstream.server.providers.adapter import (
     NoticeDraft,
     OutputAppended,
     ProviderEvent,
+    SteerTaken,
     TodoDraft,
     UsageReported,
 )
@@ -68,6 +70,8 @@ class Translator:
                 return (UsageReported(usage=usage),)
             case CompactionNews(summary=summary):
                 return (HistoryCompacted(summary=summary),)
+            case SteerTakenNews():
+                return (SteerTaken(),)
             case ModeNews() | TurnStartedNews():
                 return ()
 
