@@ -26,7 +26,8 @@ def observe(changes: Changes, command: Observe) -> None:
     run = changes.state.active_run
     if run is None or run.id != command.run_id:
         return
-    if not any(attempt.ordinal == command.attempt and attempt.status not in ENDED for attempt in run.attempts):
+    over = {attempt.ordinal for attempt in run.attempts if attempt.status in ENDED}
+    if command.attempt not in {attempt.ordinal for attempt in run.attempts} - over or run.attempts[-1].ordinal in over:
         return
     for observation in command.observations:
         _take(changes, run.id, observation)

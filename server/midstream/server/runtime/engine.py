@@ -136,7 +136,12 @@ class Engine:
             yield turn
 
     async def _forget_dead_sessions(self, turn: Turn) -> None:
-        """Note which agent processes of an earlier daemon, or of a thread not looked at for long, are gone."""
+        """Note which agent processes of an earlier daemon, or of a thread not looked at for long, are gone.
+
+        Not while a run is active: how it ends depends on what its conversation was doing.
+        """
+        if turn.state.active_run_id is not None:
+            return
         for session in turn.state.sessions.values():
             if session.status not in ("stopped", "error") and not self.session_lives(session.id):
                 await turn.do(UpdateSession(session=attrs.evolve(session, status="stopped", pid=None)))

@@ -1,5 +1,7 @@
 """What a handoff is made from, read from the store: the items of what was missed, and the thread's standing words."""
 
+from typing import TypeGuard
+
 from midstream.protocol.base import ProviderKind
 from midstream.protocol.records.handoff import HandoffStrategy
 from midstream.protocol.records.item import Item, TodoItem, UserMessageItem
@@ -33,6 +35,10 @@ async def gather(
         have = {item.id for item in items}
         missing = [item_id for item_id in known.missing_item_ids if item_id not in have]
         items.extend(await store.items_by_ids(tuple(missing)))
+        told_of = {*(run.id for run in runs), *(item.run_id for item in items)}
+        runs = tuple(
+            sorted((run for run in state.runs.values() if run.id in told_of), key=lambda run: run.ordinal or 0)
+        )
     standing = [
         message
         for message in await store.user_messages(state.thread.id)
@@ -49,12 +55,17 @@ async def gather(
         checkpoint=latest,
         diff=latest.files if latest else (),
         open_requests=state.pending_requests,
-        todo=next((item for item in reversed(items) if isinstance(item, TodoItem)), None),
+        todo=next((item for item in reversed(items) if _is_own_todo(item)), None),
         target=target,
         providers_of_runs={run.ordinal: run.provider for run in runs if run.ordinal is not None},
         reasons=plan.reasons,
-        workspace_moved=False,
+        replaces=known.handoff_ids if known is not None and strategy == "full_thread_summary" else (),
     )
+
+
+def _is_own_todo(item: Item) -> TypeGuard[TodoItem]:
+    """Return whether an item is the agent's todo list, not a subagent's."""
+    return isinstance(item, TodoItem) and item.parent_item_id is None
 
 
 def _retained(run: Run | None) -> bool:

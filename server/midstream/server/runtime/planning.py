@@ -10,21 +10,19 @@ from attrs import frozen
 from midstream.protocol.base import ProviderThreadId, Reason
 from midstream.protocol.errors import MidstreamError
 from midstream.protocol.records.config import Config
-from midstream.protocol.records.handoff import (
-    ContextHandoff,
-    HandoffInfo,
-    HandoffStrategy,
-)
+from midstream.protocol.records.handoff import ContextHandoff, HandoffStrategy
 from midstream.protocol.records.provider import ProviderThread
 from midstream.protocol.records.run import Run, SwitchPlan
 from midstream.protocol.records.thread import ModelSelection, NextContext
-from midstream.server.graph.changes import IdPrefix
+from midstream.server.graph.changes import IdPrefix, Stamp
 from midstream.server.graph.state import ThreadState
 from midstream.server.handoff.build import build, effective_budget, minimum_tokens
+from midstream.server.handoff.material import Material
 from midstream.server.handoff.strategy import History, Policy, Target, plan_switch
 from midstream.server.providers.adapter import ThreadOptions
 from midstream.server.providers.registry import Registry
 from midstream.server.runtime.clock import Clock, as_time
+from midstream.server.runtime.drafting import draft, fits
 from midstream.server.runtime.material import gather
 from midstream.server.runtime.workspaces import workspace_path
 from midstream.server.store import Store
@@ -44,6 +42,15 @@ class Catchup:
 
     plan: SwitchPlan
     handoffs: tuple[ContextHandoff, ...]
+
+
+@frozen(kw_only=True)
+class _Decided:
+    """A plan, and what its handoff is made from where it has one."""
+
+    plan: SwitchPlan
+    material: Material | None
+    budget: int
 
 
 def context_of(plan: SwitchPlan | None) -> NextContext:
@@ -83,44 +90,7 @@ class Planner:
         Raises:
             MidstreamError: providerUnknown, providerUnavailable, providerUnauthenticated; handoffOverBudget.
         """
-        provider = await self._registry.usable(selection.provider)
-        target = Target(
-            provider=selection.provider,
-            selection=selection,
-            runtime_mode=state.thread.runtime_mode,
-            capabilities=provider.capabilities,
-        )
-        history = history_of(state)
-        budget = self._budget(budget_tokens, provider.capabilities.handoff.context_window)
-        incompatible = self._incompatible(state, selection)
-        over: dict[ProviderThreadId, tuple[Reason, ...]] = {}
-        while True:
-            plan = plan_switch(
-                history,
-                target,
-                self._policy(),
-                context=context,
-                current=current,
-                incompatible=incompatible,
-                extra_stale=over,
-            )
-            if plan.strategy not in HANDED_OVER:
-                return plan
-            material = await gather(self._store, state, plan, HANDED_OVER[plan.strategy], selection.provider, current)
-            needed = minimum_tokens(material)
-            if needed <= budget:
-                return plan
-            if plan.provider_thread_id is None:
-                raise MidstreamError(
-                    "handoffOverBudget",
-                    f"Even the smallest handoff takes {needed} tokens, and {budget} are allowed. "
-                    "Raise handoff.budget_tokens, or shorten the goals by a new thread.",
-                    minimumTokens=needed,
-                    budgetTokens=budget,
-                )
-            over[plan.provider_thread_id] = (
-                Reason(code="over_budget", message=f"What it missed does not fit {budget} tokens even when shortened."),
-            )
+        return (await self._decide(state, selection, context, current, budget_tokens)).plan
 
     async def catch_up(
         self,
@@ -129,83 +99,74 @@ class Planner:
         *,
         context: NextContext,
         current: Run | None,
-        named: tuple[HandoffInfo, ...] = (),
         strategy: HandoffStrategy | None = None,
         budget_tokens: int | None = None,
         summarizer: str | None = None,
         on_collecting: Callable[[], None] | None = None,
     ) -> Catchup:
-        """Decide how a provider catches up, and have the handoffs for it: named ones where they fit, or new ones.
+        """Decide how a provider catches up, and have the handoff for it: the run's own where it fits, or a new one.
 
         Raises:
             MidstreamError: as `plan`; and unsupported, where the provider takes no handoff.
         """
-        plan = await self.plan(state, selection, context=context, current=current, budget_tokens=budget_tokens)
+        decided = await self._decide(state, selection, context, current, budget_tokens)
+        plan, material = decided.plan, decided.material
         if plan.strategy == "unsupported":
             raise unsupported(selection, plan)
-        if strategy is not None and plan.strategy in HANDED_OVER:
-            plan = attrs.evolve(plan, strategy=strategy)
-        if plan.strategy not in HANDED_OVER:
+        if material is None:
             return Catchup(plan=plan, handoffs=())
-        if current is not None:
-            named = tuple(state.handoffs[handoff_id] for handoff_id in current.handoff_ids)
-        fitting = [handoff for handoff in named if fits(handoff, plan)]
-        if fitting and strategy is None:
-            stored = [await self._store.handoff(handoff.id) for handoff in fitting[:1]]
-            return Catchup(plan=plan, handoffs=tuple(handoff for handoff in stored if handoff is not None))
+        if strategy is not None:
+            plan, material = attrs.evolve(plan, strategy=strategy), attrs.evolve(material, strategy=strategy)
+        own = () if current is None else (state.handoffs[handoff_id] for handoff_id in current.handoff_ids)
+        fitting = next((handoff for handoff in own if fits(handoff, plan)), None)
+        if fitting is not None:
+            stored = await self._store.handoff(fitting.id)
+            return Catchup(plan=plan, handoffs=() if stored is None else (stored,))
         if on_collecting is not None:
             on_collecting()
-        handoff = await self._make(state, plan, selection, current, budget_tokens, summarizer)
+        built = build(material, budget_tokens=decided.budget, nonce=secrets.token_hex(8))
+        wanted = summarizer or self._config().handoff.summarizer
+        handoff = draft(state, plan, material, built, Stamp(as_time(self._clock()), self._new_id), wanted)
         return Catchup(plan=plan, handoffs=(handoff,))
 
-    async def _make(
+    async def _decide(
         self,
         state: ThreadState,
-        plan: SwitchPlan,
         selection: ModelSelection,
+        context: NextContext,
         current: Run | None,
         budget_tokens: int | None,
-        summarizer: str | None,
-    ) -> ContextHandoff:
+    ) -> _Decided:
         provider = await self._registry.usable(selection.provider)
-        budget = self._budget(budget_tokens, provider.capabilities.handoff.context_window)
-        material = await gather(self._store, state, plan, HANDED_OVER[plan.strategy], selection.provider, current)
-        built = build(material, budget_tokens=budget, nonce=secrets.token_hex(8))
-        now = as_time(self._clock())
-        wanted = summarizer or self._config().handoff.summarizer
-        covered = set(plan.run_ordinals)
-        sources = {
-            run.provider_thread_id: None
-            for run in state.runs.values()
-            if run.ordinal in covered and run.provider_thread_id != plan.provider_thread_id
-        }
-        return ContextHandoff(
-            id=self._new_id("hof"),
-            transfer_id=None,
-            thread_id=state.thread.id,
-            target_run_id=None,
-            from_provider_thread_ids=tuple(source for source in sources if source is not None),
-            to_provider_thread_id=plan.provider_thread_id,
-            covered_thread_id=plan.covered_thread_id,
-            covered_run_ordinals=plan.covered_run_ordinals,
-            run_ordinals=plan.run_ordinals,
-            strategy=HANDED_OVER[plan.strategy],
-            tokens=built.tokens,
-            redactions=built.redactions,
-            status="ready",
-            superseded_by=None,
-            created_by="deterministic",
-            created_by_provider=None,
-            fallback_reason=None
-            if wanted == "deterministic"
-            else f"No provider can summarise yet, so {wanted} was not asked.",
-            delivery=None,
-            created_at=now,
-            updated_at=now,
-            summary_text=built.summary_text,
-            sent_text=built.sent_text,
-            sections=built.sections,
+        target = Target(
+            provider=selection.provider,
+            selection=selection,
+            runtime_mode=state.thread.runtime_mode,
+            capabilities=provider.capabilities,
         )
+        budget = self._budget(budget_tokens, provider.capabilities.handoff.context_window)
+        over: dict[ProviderThreadId, tuple[Reason, ...]] = {}
+        while True:
+            plan = plan_switch(
+                history_of(state),
+                target,
+                self._policy(),
+                context=context,
+                current=current,
+                incompatible=self._incompatible(state, selection),
+                extra_stale=over,
+            )
+            strategy = HANDED_OVER.get(plan.strategy)
+            if strategy is None:
+                return _Decided(plan=plan, material=None, budget=budget)
+            material = await gather(self._store, state, plan, strategy, selection.provider, current)
+            needed = minimum_tokens(material)
+            if needed <= budget:
+                return _Decided(plan=plan, material=material, budget=budget)
+            if plan.provider_thread_id is None:
+                raise _over_budget(needed, budget)
+            message = f"What it missed does not fit {budget} tokens even when shortened."
+            over[plan.provider_thread_id] = (Reason(code="over_budget", message=message),)
 
     def _budget(self, asked: int | None, window: int | None) -> int:
         return effective_budget(asked or self._config().handoff.budget_tokens, window, None)
@@ -243,17 +204,6 @@ def _options(state: ThreadState, selection: ModelSelection) -> ThreadOptions:
     )
 
 
-def fits(handoff: HandoffInfo, plan: SwitchPlan) -> bool:
-    """Return whether a handoff that was made earlier still says exactly what a plan asks for."""
-    unsent = handoff.status == "ready" and (handoff.delivery is None or handoff.delivery.status == "pending")
-    return (
-        unsent
-        and handoff.run_ordinals == plan.run_ordinals
-        and handoff.covered_thread_id == plan.covered_thread_id
-        and handoff.strategy in (plan.strategy, "manual_context")
-    )
-
-
 def unsupported(selection: ModelSelection, plan: SwitchPlan) -> MidstreamError:
     """Return the error of a provider that cannot be told what it must know."""
     return MidstreamError(
@@ -261,6 +211,16 @@ def unsupported(selection: ModelSelection, plan: SwitchPlan) -> MidstreamError:
         f"{selection.provider} takes no handoff, so it cannot go on with this thread. Choose another provider.",
         capability="handoff",
         plan=plan,
+    )
+
+
+def _over_budget(needed: int, budget: int) -> MidstreamError:
+    return MidstreamError(
+        "handoffOverBudget",
+        f"Even the smallest handoff takes {needed} tokens, and {budget} are allowed. "
+        "Raise handoff.budget_tokens, or go on with a provider that knows this thread.",
+        minimumTokens=needed,
+        budgetTokens=budget,
     )
 
 

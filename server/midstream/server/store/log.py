@@ -2,13 +2,14 @@
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from attrs import frozen
 
-from midstream.protocol.base import HandoffId, ThreadId
+from midstream.protocol.base import HandoffId, ItemId, ThreadId
 from midstream.server.graph.events import Committed, HandoffPut, RecordPut, TextAppended
 from midstream.server.store.codec import KINDS, encode, encode_put
+from midstream.server.store.connection import transaction
 from midstream.server.store.errors import WriteRefused
 from midstream.server.store.model import Commit, StoredEffect, Write
 from midstream.server.store.projections import Row, project
@@ -37,6 +38,11 @@ FORGET: Final = (
 )
 """Removes a thread; its receipts and effects outlive it."""
 
+REMEMBERED: Final = 4_096
+"""Of how many threads and texts it is remembered where they end."""
+
+TextPlace: TypeAlias = tuple[ItemId, str, str]
+
 
 @frozen
 class Encoded:
@@ -64,95 +70,130 @@ def encoded(write: Write) -> Encoded:
     return Encoded(write, tuple(bodies), tuple(contents), tuple(encode(effect) for effect in write.effects))
 
 
-def append(connection: sqlite3.Connection, writes: Sequence[Encoded]) -> tuple[Commit, ...]:
-    """Write to the log, the outbox, the receipts and the projections; to be called in a transaction.
+class Log:
+    """The log of one database, and where it ends: what was just written is written on most often."""
 
-    Raises WriteRefused where a write does not go on where the log ends.
-    """
-    batch = _Batch(connection)
-    commits = tuple(batch.add(write) for write in writes)
-    batch.flush()
-    return commits
-
-
-class _Batch:
-    """Rows on their way into the database, and where the log will end once they are there."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        (self._position,) = connection.execute(LAST_POSITION).fetchone()
+    def __init__(self) -> None:
+        self._position: int | None = None
         self._sequences: dict[ThreadId, int] = {}
-        self._text_ends: dict[tuple[str, str, str], int] = {}
-        self._rows: dict[str, list[Row]] = {
-            statement: [] for statement in (INSERT_EVENT, INSERT_TEXT, INSERT_CONTENT, INSERT_RECEIPT, DELETE_EFFECT)
-        }
-        self._puts: list[tuple[int, ThreadId, RecordPut]] = []
-        self._forgotten: list[ThreadId] = []
+        self._text_ends: dict[TextPlace, int] = {}
 
-    def add(self, encoded: Encoded) -> Commit:
+    def append(self, connection: sqlite3.Connection, writes: Sequence[Encoded]) -> list[Commit]:
+        """Commit writes to the log, the outbox, the receipts and the projections in one transaction.
+
+        Raises WriteRefused where a write does not go on where the log ends, and what SQLite raises.
+        """
+        try:
+            with transaction(connection, "IMMEDIATE"):
+                batch = _Batch()
+                commits = [self._add(connection, batch, write) for write in writes]
+                batch.flush(connection)
+        except BaseException:
+            self._forget_ends()
+            raise
+        if batch.forgotten or len(self._sequences) + len(self._text_ends) > REMEMBERED:
+            self._forget_ends()
+        return commits
+
+    def _forget_ends(self) -> None:
+        self._position = None
+        self._sequences.clear()
+        self._text_ends.clear()
+
+    def _add(self, connection: sqlite3.Connection, batch: "_Batch", encoded: Encoded) -> Commit:
         write = encoded.write
-        if write.events:
-            self._check_sequence(write)
-        bodies = iter(encoded.bodies)
+        thread_id, command_id = write.thread_id, write.command_id
         committed = []
-        sequence = write.first_sequence - 1
-        for event in write.events:
-            self._position += 1
-            if isinstance(event, TextAppended):
-                self._add_text(event)
-            else:
-                sequence += 1
-                place = (self._position, write.thread_id, sequence, write.command_id)
-                self._rows[INSERT_EVENT].append((*place, KINDS[type(event)], next(bodies)))
-                self._puts.append((self._position, write.thread_id, event))
-            committed.append(Committed(self._position, write.thread_id, sequence, write.command_id, event))
-        self._sequences[write.thread_id] = sequence
-        self._rows[INSERT_CONTENT].extend(encoded.contents)
-        if (receipt := write.receipt) is not None:
-            row = (receipt.command_id, receipt.method, receipt.params_sha256, receipt.answer)
-            self._rows[INSERT_RECEIPT].append(row)
-        self._rows[DELETE_EFFECT].extend((effect_id,) for effect_id in write.done)
-        if write.forget:
-            self._forgotten.append(write.thread_id)
-        return Commit(tuple(committed), self._effects(encoded))
+        if write.events:
+            position = self._last_position(connection)
+            sequence = self._checked_start(connection, write)
+            bodies = iter(encoded.bodies)
+            for event in write.events:
+                position += 1
+                if isinstance(event, TextAppended):
+                    if event.text:
+                        batch.texts.append((position, *self._text_row(connection, event)))
+                else:
+                    sequence += 1
+                    batch.events.append((position, thread_id, sequence, command_id, KINDS[type(event)], next(bodies)))
+                    batch.puts.append((position, thread_id, event))
+                committed.append(Committed(position, thread_id, sequence, command_id, event))
+            self._position = position
+            self._sequences[thread_id] = sequence
+        batch.add(encoded)
+        return Commit(tuple(committed), _store_effects(connection, encoded))
 
-    def flush(self) -> None:
-        for statement, rows in self._rows.items():
-            if rows:
-                self._connection.executemany(statement, rows)
-        project(self._connection, self._puts)
-        for thread_id in self._forgotten:
-            for statement in FORGET:
-                self._connection.execute(statement, {"thread": thread_id})
+    def _last_position(self, connection: sqlite3.Connection) -> int:
+        if self._position is None:
+            (self._position,) = connection.execute(LAST_POSITION).fetchone()
+        return self._position
 
-    def _check_sequence(self, write: Write) -> None:
+    def _checked_start(self, connection: sqlite3.Connection, write: Write) -> int:
         last = self._sequences.get(write.thread_id)
         if last is None:
-            (last,) = self._connection.execute(LAST_SEQUENCE, (write.thread_id,)).fetchone()
+            (last,) = connection.execute(LAST_SEQUENCE, (write.thread_id,)).fetchone()
         if write.first_sequence != last + 1:
             raise WriteRefused(f"thread {write.thread_id} is at {last}, so {write.first_sequence} is not its next")
+        return last
 
-    def _add_text(self, event: TextAppended) -> None:
-        key = (event.item_id, event.field, event.path or "")
-        end = self._text_ends.get(key)
+    def _text_row(self, connection: sqlite3.Connection, event: TextAppended) -> Row:
+        place = (event.item_id, event.field, event.path or "")
+        end = self._text_ends.get(place)
         if end is None:
-            row = self._connection.execute(TEXT_END, key).fetchone()
+            row = connection.execute(TEXT_END, place).fetchone()
             end = 0 if row is None else row[0]
         if event.offset != end:
             raise WriteRefused(f"{event.field} of item {event.item_id} ends at {end}, not at {event.offset}")
-        if not event.text:
-            return
-        self._text_ends[key] = end + len(event.text)
-        self._rows[INSERT_TEXT].append((self._position, *key, event.offset, len(event.text), event.text))
+        length = len(event.text)
+        self._text_ends[place] = end + length
+        return (*place, end, length, event.text)
 
-    def _effects(self, encoded: Encoded) -> tuple[StoredEffect, ...]:
-        thread_id = encoded.write.thread_id
-        stored = []
-        for effect, body in zip(encoded.write.effects, encoded.effects, strict=True):
-            effect_id = self._connection.execute(INSERT_EFFECT, (thread_id, body)).lastrowid
-            assert effect_id is not None
-            stored.append(StoredEffect(effect_id, thread_id, effect))
-        return tuple(stored)
+
+class _Batch:
+    """Rows on their way into the database."""
+
+    def __init__(self) -> None:
+        self.events: list[Row] = []
+        self.texts: list[Row] = []
+        self.puts: list[tuple[int, ThreadId, RecordPut]] = []
+        self.forgotten: list[ThreadId] = []
+        self._contents: list[Row] = []
+        self._receipts: list[Row] = []
+        self._done: list[Row] = []
+
+    def add(self, encoded: Encoded) -> None:
+        write = encoded.write
+        self._contents.extend(encoded.contents)
+        if (receipt := write.receipt) is not None:
+            self._receipts.append((receipt.command_id, receipt.method, receipt.params_sha256, receipt.answer))
+        self._done.extend((effect_id,) for effect_id in write.done)
+        if write.forget:
+            self.forgotten.append(write.thread_id)
+
+    def flush(self, connection: sqlite3.Connection) -> None:
+        for statement, rows in (
+            (INSERT_EVENT, self.events),
+            (INSERT_TEXT, self.texts),
+            (INSERT_CONTENT, self._contents),
+            (INSERT_RECEIPT, self._receipts),
+            (DELETE_EFFECT, self._done),
+        ):
+            if rows:
+                connection.executemany(statement, rows)
+        project(connection, self.puts)
+        for thread_id in self.forgotten:
+            for statement in FORGET:
+                connection.execute(statement, {"thread": thread_id})
+
+
+def _store_effects(connection: sqlite3.Connection, encoded: Encoded) -> tuple[StoredEffect, ...]:
+    thread_id = encoded.write.thread_id
+    stored = []
+    for effect, body in zip(encoded.write.effects, encoded.effects, strict=True):
+        effect_id = connection.execute(INSERT_EFFECT, (thread_id, body)).lastrowid
+        assert effect_id is not None
+        stored.append(StoredEffect(effect_id, thread_id, effect))
+    return tuple(stored)
 
 
 def _is_unicode(text: str) -> bool:

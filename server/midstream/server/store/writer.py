@@ -2,15 +2,14 @@
 
 import asyncio
 import logging
-import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 from attrs import frozen
 
-from midstream.server.store.connection import Connection, transaction
+from midstream.server.store.connection import Connection
 from midstream.server.store.errors import StoreFailed
-from midstream.server.store.log import Encoded, append, encoded
+from midstream.server.store.log import Encoded, Log, encoded
 from midstream.server.store.model import Commit, Write
 
 LOG: Final = logging.getLogger(__name__)
@@ -29,6 +28,7 @@ class Writer:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self._log = Log()
         self._waiting: list[_Waiting] = []
         self._filled = asyncio.Event()
         self._closing = False
@@ -45,7 +45,7 @@ class Writer:
         waiting = _Waiting(encoded(write), asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         self._filled.set()
-        return await asyncio.shield(waiting.done)
+        return await waiting.done
 
     async def aclose(self) -> None:
         """Commit what waits, and end."""
@@ -66,10 +66,11 @@ class Writer:
 
     async def _commit(self, batch: list[_Waiting]) -> None:
         try:
-            commits = await self._connection.run(_append, [waiting.encoded for waiting in batch])
+            commits = await self._connection.run(self._log.append, [waiting.encoded for waiting in batch])
         except Exception as error:  # whatever it was, it must not end the writer
             if len(batch) == 1:
-                batch[0].done.set_exception(error)
+                if not batch[0].done.cancelled():
+                    batch[0].done.set_exception(error)
                 return
             # One write is at fault; its neighbours must not pay for it.
             for waiting in batch:
@@ -77,15 +78,11 @@ class Writer:
             return
         for waiting, commit in zip(batch, commits, strict=True):
             self._publish(commit)
-            waiting.done.set_result(commit)
+            if not waiting.done.cancelled():
+                waiting.done.set_result(commit)
 
     def _publish(self, commit: Commit) -> None:
         try:
             self.on_committed(commit)
         except Exception:  # the commit stands, and the writer must go on
             LOG.exception("publishing a commit failed")
-
-
-def _append(connection: sqlite3.Connection, writes: Sequence[Encoded]) -> tuple[Commit, ...]:
-    with transaction(connection, "IMMEDIATE"):
-        return append(connection, writes)

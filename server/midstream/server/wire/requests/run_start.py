@@ -11,8 +11,9 @@ from midstream.protocol.records.thread import NextContext
 from midstream.server.graph.commands import RestartRun, StartRun, SteerRun
 from midstream.server.graph.queue import unsent_handoff
 from midstream.server.graph.state import ThreadState
+from midstream.server.runtime.drafting import fits
 from midstream.server.runtime.engine import Prepared, Turn
-from midstream.server.runtime.planning import fits, unsupported
+from midstream.server.runtime.planning import unsupported
 from midstream.server.runtime.workspaces import workspace_path
 from midstream.server.wire.client import Client
 from midstream.server.wire.requests.host import Host, answered
