@@ -1,0 +1,162 @@
+"""What the wire costs over a bare asyncio and orjson program that does the same: one JSON line a figure.
+
+Run `python tests/bench/wire.py`. The two programs take turns, so that a busy machine is busy for both.
+"""
+
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from midstream.protocol.lifecycle import ConfigProblem
+from midstream.protocol.methods.thread import (
+    ItemOutputParams,
+    ItemOutputResult,
+    ThreadListParams,
+    ThreadListResult,
+)
+from midstream.protocol.notifications import RunOutput
+from midstream.server.wire.client import Client
+from midstream.server.wire.framing import encode
+from midstream.server.wire.service import InitializeOptions, Service
+from midstream.server.wire.stdio import serve_stdio
+
+ROUNDS: Final = 9
+CALLS: Final = 1000
+BURST: Final = 10_000
+TEXT: Final = "x" * 72
+"""Makes a whole notification about 200 bytes long."""
+
+
+async def midstream() -> int:
+    """Serve with the wire."""
+
+    async def initialize(client: Client, _: InitializeOptions) -> tuple[ConfigProblem, ...]:
+        client.subscriptions.begin("thr_1", 0)
+        return ()
+
+    async def nothing(*_: object) -> None:
+        return None
+
+    async def echo(_: Client, params: ThreadListParams) -> ThreadListResult:
+        return ThreadListResult(threads=(), next_cursor=params.query)
+
+    async def burst(client: Client, _: ItemOutputParams) -> ItemOutputResult:
+        for number in range(BURST):
+            client.notify(
+                RunOutput(thread_id="thr_1", run_id="run_1", item_id=f"itm_{number}", field="text", offset=0, text=TEXT)
+            )
+        return ItemOutputResult(text="", next_offset=None)
+
+    service = Service(
+        handlers={"thread/list": echo, "item/output": burst},
+        version="0",
+        initialize=initialize,
+        configuration_changed=nothing,
+        close=nothing,
+    )
+    return await serve_stdio(service)
+
+
+async def bare() -> int:
+    """Serve with as little as possible."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
+    transport, protocol = await loop.connect_write_pipe(
+        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), sys.stdout.buffer
+    )
+    writer = asyncio.StreamWriter(transport, protocol, None, loop)
+
+    def send(message: object) -> None:
+        body = orjson.dumps(message)
+        writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+
+    while header := await reader.readline():
+        await reader.readline()
+        message = orjson.loads(await reader.readexactly(int(header.split(b":")[1])))
+        if message["method"] == "item/output":
+            for number in range(BURST):
+                params = {
+                    "threadId": "thr_1",
+                    "runId": "run_1",
+                    "itemId": f"itm_{number}",
+                    "field": "text",
+                    "offset": 0,
+                    "text": TEXT,
+                }
+                send({"jsonrpc": "2.0", "method": "run/output", "params": params})
+                await writer.drain()
+        send({"jsonrpc": "2.0", "id": message["id"], "result": {"threads": [], "nextCursor": "q"}})
+    return 0
+
+
+class Caller:
+    """A blocking client, as cheap as can be, so that what is measured is the other side."""
+
+    def __init__(self, program: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, str(Path(__file__)), program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._stdin = self._process.stdin.fileno()
+        self._stdout = self._process.stdout.fileno()
+        self.call("initialize", {"initializationOptions": {"native": True}})
+
+    def call(self, method: str, params: object) -> float:
+        """Send a request and return the seconds until its answer, which nothing follows."""
+        request = encode({"jsonrpc": "2.0", "id": "the-only-one", "method": method, "params": params})
+        start = time.perf_counter()
+        os.write(self._stdin, request)
+        tail = b""
+        while b'"id":"the-only-one"' not in tail:
+            tail = tail[-100:] + os.read(self._stdout, 1 << 20)
+        return time.perf_counter() - start
+
+    def round_trip(self) -> float:
+        """Return the median of many round trips, in µs."""
+        return 1e6 * statistics.median(self.call("thread/list", {"query": "q"}) for _ in range(CALLS))
+
+    def burst_rate(self) -> float:
+        """Return the notifications a second of one burst."""
+        return BURST / self.call("item/output", {"itemId": "itm_1", "field": "text"})
+
+    def close(self) -> None:
+        """End the program."""
+        self._process.communicate()
+
+
+def figure(name: str, unit: str, bar: float, measure: Callable[[Caller], float], pair: tuple[Caller, Caller]) -> None:
+    """Measure both programs in turns and print the figure: the wire's value, the bare one's as its limit."""
+    for caller in pair:
+        measure(caller)
+    rounds = [[measure(caller) for caller in pair] for _ in range(ROUNDS)]
+    value, limit = (statistics.median(column) for column in zip(*rounds, strict=True))
+    ratio = statistics.median(ours / theirs for ours, theirs in rounds)
+    line = {"figure": name, "value": round(value, 1), "unit": unit, "limit": round(limit, 1)}
+    print(json.dumps({**line, "ratio": round(ratio, 2), "bar": bar}))
+
+
+def main() -> None:
+    """Print all figures."""
+    pair = Caller("midstream"), Caller("bare")
+    figure("wire.round_trip_p50", "µs", 2.5, Caller.round_trip, pair)
+    figure("wire.burst_rate", "notifications/s", 0.4, Caller.burst_rate, pair)
+    for caller in pair:
+        caller.close()
+
+
+if __name__ == "__main__":
+    programs = {"midstream": midstream, "bare": bare}
+    if len(sys.argv) > 1:
+        sys.exit(asyncio.run(programs[sys.argv[1]]()))
+    main()
