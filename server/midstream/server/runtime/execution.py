@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from midstream.protocol.base import ThreadId
@@ -57,12 +58,12 @@ class Execution:
             workspace = workspace_path(thread.workspace)
         except MidstreamError as error:
             await self._end(_refused(error))
-            await self._finish(None)
+            await self._finish(None, None)
             return
         with self._services.leases.share(workspace, self._thread_id) as lease:
             self._interrupted = self._interrupted or run.interrupt_requested_at is not None
             await self._end(await self._guarded())
-            await self._finish(lease)
+            await self._finish(lease, workspace)
 
     async def _guarded(self) -> Ended:
         try:
@@ -170,15 +171,14 @@ class Execution:
             ),
         )
 
-    async def _finish(self, lease: Lease | None) -> None:
+    async def _finish(self, lease: Lease | None, workspace: Path | None) -> None:
         services = self._services
         async with self._engine.thread(self._thread_id) as turn:
             state = turn.state
         run = state.runs[self.run_id]
         captured = None
         current = run.id == state.active_run_id and run.attempts[-1].ordinal == self._effect.attempt
-        if current and lease is not None:
-            workspace = workspace_path(state.thread.workspace)
+        if current and lease is not None and workspace is not None:
             captured = await services.checkpointer.after(state, run, workspace, self._engine.stamp(), mixed=lease.mixed)
         record = captured.record if captured else None
         await self._engine.do(

@@ -57,10 +57,16 @@ async def gather(
         open_requests=state.pending_requests,
         todo=next((item for item in reversed(items) if _is_own_todo(item)), None),
         target=target,
-        providers_of_runs={run.ordinal: run.provider for run in runs if run.ordinal is not None},
+        providers_of_runs={run.ordinal: _provider_of(state, run) for run in runs if run.ordinal is not None},
         reasons=plan.reasons,
         replaces=known.handoff_ids if known is not None and strategy == "full_thread_summary" else (),
     )
+
+
+def _provider_of(state: ThreadState, run: Run) -> ProviderKind:
+    """Return who answered in a run: of one that is tried again elsewhere, the provider of the attempt before."""
+    bound = (state.provider_threads.get(attempt.provider_thread_id or "") for attempt in reversed(run.attempts))
+    return next((known.provider for known in bound if known is not None), run.provider)
 
 
 def _is_own_todo(item: Item) -> TypeGuard[TodoItem]:

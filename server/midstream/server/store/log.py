@@ -49,25 +49,23 @@ class Encoded:
     """A write and its JSON: of its record events in order, its handoffs' contents, its effects."""
 
     write: Write
-    bodies: tuple[bytes, ...]
-    contents: tuple[tuple[HandoffId, bytes], ...]
-    effects: tuple[bytes, ...]
+    bodies: Sequence[bytes]
+    contents: Sequence[tuple[HandoffId, bytes]]
+    effects: Sequence[bytes]
 
 
 def encoded(write: Write) -> Encoded:
     """Return a write with its JSON. Raises WriteRefused for what is no Unicode, or no JSON."""
     bodies, contents = [], []
     for event in write.events:
-        match event:
-            case TextAppended(text=text):
-                if not _is_unicode(text):
-                    raise WriteRefused(f"text of item {event.item_id} holds half of a surrogate pair")
-            case HandoffPut(record, content) if content is not None:
-                bodies.append(encode_put(event))
-                contents.append((record.id, encode(content)))
-            case _:
-                bodies.append(encode_put(event))
-    return Encoded(write, tuple(bodies), tuple(contents), tuple(encode(effect) for effect in write.effects))
+        if isinstance(event, TextAppended):
+            if not _is_unicode(event.text):
+                raise WriteRefused(f"text of item {event.item_id} holds half of a surrogate pair")
+            continue
+        bodies.append(encode_put(event))
+        if isinstance(event, HandoffPut) and event.content is not None:
+            contents.append((event.record.id, encode(event.content)))
+    return Encoded(write, bodies, contents, [encode(effect) for effect in write.effects])
 
 
 class Log:
@@ -89,13 +87,13 @@ class Log:
                 commits = [self._add(connection, batch, write) for write in writes]
                 batch.flush(connection)
         except BaseException:
-            self._forget_ends()
+            self._look_again()
             raise
         if batch.forgotten or len(self._sequences) + len(self._text_ends) > REMEMBERED:
-            self._forget_ends()
+            self._look_again()
         return commits
 
-    def _forget_ends(self) -> None:
+    def _look_again(self) -> None:
         self._position = None
         self._sequences.clear()
         self._text_ends.clear()
@@ -121,7 +119,7 @@ class Log:
             self._position = position
             self._sequences[thread_id] = sequence
         batch.add(encoded)
-        return Commit(tuple(committed), _store_effects(connection, encoded))
+        return Commit(tuple(committed), _store_effects(connection, encoded) if encoded.effects else ())
 
     def _last_position(self, connection: sqlite3.Connection) -> int:
         if self._position is None:
@@ -166,7 +164,7 @@ class _Batch:
         self._contents.extend(encoded.contents)
         if (receipt := write.receipt) is not None:
             self._receipts.append((receipt.command_id, receipt.method, receipt.params_sha256, receipt.answer))
-        self._done.extend((effect_id,) for effect_id in write.done)
+        self._done.extend([(effect_id,) for effect_id in write.done])
         if write.forget:
             self.forgotten.append(write.thread_id)
 
