@@ -9,6 +9,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import NoneType
 from typing import Any, TypeVar
 
 import attrs
@@ -103,7 +104,11 @@ class Editor(LanguageClient):
             Refused: the daemon answered with an error.
         """
         answer = await self.call_raw(method, {camel(name): _json(value) for name, value in params.items()})
-        return CONVERTER.structure(answer, METHODS[method].result)
+        result = METHODS[method].result
+        if result is NoneType:
+            assert answer is None
+            return None
+        return CONVERTER.structure(answer, result)
 
     async def call_raw(self, method: str, params: Any) -> Any:
         """Send a request with JSON params and return its JSON result."""

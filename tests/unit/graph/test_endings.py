@@ -38,6 +38,14 @@ def test_a_run_ends_as_its_turn_did_once_its_files_are_captured(story: Story, st
     assert run.failure == (FAILURE if status == "failed" else None)
 
 
+def test_why_an_attempt_failed_stays_in_the_run_when_it_is_tried_again(story: Story) -> None:
+    run = story.whole(status="failed")
+    run = story.retry(run)
+    assert run.failure is None
+    (item,) = [item for item in story.items().values() if item.type == "error"]
+    assert (item.run_id, item.message, item.failure) == (run.id, FAILURE.message, FAILURE)
+
+
 def test_a_run_is_not_finished_before_its_turn_ended(story: Story) -> None:
     run = story.go(story.start())
     assert story.ignores(c.FinishRun(run_id=run.id, attempt=1, checkpoint=checkpoint("ckp_000500", run, "run")))

@@ -4,8 +4,8 @@ import attrs
 
 from midstream.protocol.base import ProviderThreadId, Reason
 from midstream.protocol.records.checkpoint import Checkpoint
-from midstream.protocol.records.item import CheckpointItem, UserMessageItem
-from midstream.protocol.records.run import Run, RunAttempt
+from midstream.protocol.records.item import CheckpointItem, ErrorItem, UserMessageItem
+from midstream.protocol.records.run import Failure, Run, RunAttempt
 from midstream.server.graph.changes import Changes, with_attempt
 from midstream.server.graph.commands import (
     EndTurn,
@@ -45,6 +45,7 @@ def end(changes: Changes, command: EndTurn) -> None:
     if attempt.status != "superseded":
         ended = attrs.evolve(attempt, status=command.status)
         run = changes.put_run(with_attempt(attrs.evolve(run, failure=command.failure), ended))
+        _put_error_item(changes, run, attempt, command.failure)
     if attempt.provider_thread_id is not None:
         known = changes.state.provider_threads[attempt.provider_thread_id]
         if known.status == "active":
@@ -113,6 +114,27 @@ def finish(changes: Changes, command: FinishRun) -> Run | None:
         put_thread(changes, attrs.evolve(changes.state.thread, queue_held=True))
     begin_next(changes)
     return changes.state.runs[run.id]
+
+
+def _put_error_item(changes: Changes, run: Run, attempt: RunAttempt, failure: Failure | None) -> None:
+    """Put why an attempt failed as an item: the run forgets it when it is tried again, its history does not."""
+    if failure is None:
+        return
+    item = ErrorItem(
+        id=changes.new_id("itm"),
+        thread_id=run.thread_id,
+        run_id=run.id,
+        parent_item_id=None,
+        ordinal=0,
+        status="failed",
+        provider_thread_id=attempt.provider_thread_id,
+        native_ref=None,
+        started_at=changes.now,
+        completed_at=None,
+        message=failure.message,
+        failure=failure,
+    )
+    put_item(changes, item, run.id)
 
 
 def _put_checkpoint_item(changes: Changes, run: Run, checkpoint: Checkpoint) -> None:

@@ -171,7 +171,8 @@ def failures(material: Material) -> Iterator[Entry]:
             label = f"{in_run(run.ordinal).capitalize()} {run.status} ({run.failure.class_}):"
             yield Entry(text=quoted(label, run.failure.message.split("\n")), run_ordinal=run.ordinal)
     for item in material.told:
-        ordinal = material.ordinal(item)
-        if isinstance(item, ErrorItem) and (ordinal is None or ordinal > done):
+        ordinal, run_of = material.ordinal(item), material.run_of(item)
+        told = run_of is not None and run_of.failure is not None and run_of.failure == getattr(item, "failure", None)
+        if isinstance(item, ErrorItem) and not told and (ordinal is None or ordinal > done):
             label = f"An error in {in_run(ordinal)}:"
             yield Entry(text=quoted(label, item.message.split("\n")), run_ordinal=ordinal, item_ids=(item.id,))
