@@ -28,7 +28,13 @@ from midstream.protocol.records.run import Run
 from midstream.protocol.records.thread import Thread
 
 CONVERTER = make_converter()
-SERVE = [sys.executable, "-W", "error", "-c", "import sys; from midstream.server.cli.main import main; sys.exit(main())"]
+SERVE = [
+    sys.executable,
+    "-W",
+    "error",
+    "-c",
+    "import sys; from midstream.server.cli.main import main; sys.exit(main())",
+]
 PATIENCE = 30.0
 """Seconds after which a test gives up waiting for an event."""
 N = TypeVar("N")

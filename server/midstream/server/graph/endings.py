@@ -33,6 +33,8 @@ def end(changes: Changes, command: EndTurn) -> None:
     attempt = next((known for known in run.attempts if known.ordinal == command.attempt), None)
     if attempt is None or attempt.status in ENDED:
         return
+    if attempt.status != "superseded":
+        _put_error_item(changes, run, attempt, command.failure)
     lived_by = attempt.provider_thread_id or run.provider_thread_id
     if lived_by is not None:
         _note_missing(changes, run, lived_by, lost=command.lost)
@@ -45,7 +47,6 @@ def end(changes: Changes, command: EndTurn) -> None:
     if attempt.status != "superseded":
         ended = attrs.evolve(attempt, status=command.status)
         run = changes.put_run(with_attempt(attrs.evolve(run, failure=command.failure), ended))
-        _put_error_item(changes, run, attempt, command.failure)
     if attempt.provider_thread_id is not None:
         known = changes.state.provider_threads[attempt.provider_thread_id]
         if known.status == "active":

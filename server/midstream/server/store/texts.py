@@ -29,7 +29,7 @@ def read_text(
         return None
     end = END if limit is None else offset + limit
     text = "".join(row[0] for row in connection.execute(PIECES, (*key, first, end)))
-    return text[: end - first]
+    return text[offset - first : end - first]
 
 
 def growing_texts(connection: sqlite3.Connection, item_id: ItemId) -> dict[TextKey, GrowingText]:

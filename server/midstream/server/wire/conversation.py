@@ -155,8 +155,8 @@ class Conversation(WireProtocol):
 
     async def _change_configuration(self, params: object) -> None:
         settings = _structured(params, DidChangeConfigurationParams).settings
-        if settings is not None and "midstream" in settings:
-            await self._service.configuration_changed(self._client, settings["midstream"])
+        if settings is not None and settings.midstream is not None:
+            await self._service.configuration_changed(self._client, settings.midstream)
 
     def _spawn(self, work: Coroutine[Any, Any, None], method: str) -> None:
         task = asyncio.create_task(self._in_background(work, method))

@@ -35,10 +35,17 @@ class InitializeParams:
 
 
 @frozen(kw_only=True)
+class Settings:
+    """The settings of all tools; ours are not checked yet, but for being a table."""
+
+    midstream: JsonObject | None = optional()
+
+
+@frozen(kw_only=True)
 class DidChangeConfigurationParams:
     """All settings of the client, or nothing where it expects to be asked."""
 
-    settings: JsonObject | None = optional()
+    settings: Settings | None = optional()
 
 
 def initialize_result(service: Service, problems: Sequence[ConfigProblem], *, native: bool) -> JsonObject:
