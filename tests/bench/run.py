@@ -12,11 +12,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from figures import show
-from support.editor import Editor, editor_on
-from support.rehearsal import RehearsalClient, rehearsal_agent
 
 from midstream.protocol.notifications import RunOutput
 from midstream.protocol.records.thread import Thread
+from support.editor import Editor, editor_on
+from support.rehearsal import RehearsalClient, rehearsal_agent
 
 ROUNDS = 15
 PROMPT = "say: hello\nstream 200 512\nsay: done"

@@ -68,7 +68,7 @@ class EditorProtocol(LanguageClientProtocol):
         return RawResponse if method in METHODS or method == "initialize" else super().get_result_type(method)
 
 
-class Refused(Exception):  # noqa: N818 - it is an answer, not a fault
+class Refused(Exception):
     """An error answer: its code, its message, and its data."""
 
     def __init__(self, error: JsonRpcException) -> None:

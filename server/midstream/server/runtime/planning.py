@@ -146,6 +146,7 @@ class Planner:
         )
         budget = self._budget(budget_tokens, provider.capabilities.handoff.context_window)
         over: dict[ProviderThreadId, tuple[Reason, ...]] = {}
+        needs: list[int] = []
         while True:
             plan = plan_switch(
                 history_of(state),
@@ -160,11 +161,11 @@ class Planner:
             if strategy is None:
                 return _Decided(plan=plan, material=None, budget=budget)
             material = await gather(self._store, state, plan, strategy, selection.provider, current)
-            needed = minimum_tokens(material)
-            if needed <= budget:
+            needs.append(minimum_tokens(material))
+            if needs[-1] <= budget:
                 return _Decided(plan=plan, material=material, budget=budget)
             if plan.provider_thread_id is None:
-                raise _over_budget(needed, budget)
+                raise _over_budget(min(needs), budget)
             message = f"What it missed does not fit {budget} tokens even when shortened."
             over[plan.provider_thread_id] = (Reason(code="over_budget", message=message),)
 
