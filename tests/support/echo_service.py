@@ -112,7 +112,7 @@ class Echo:
             case "print":
                 print("this is no frame")
                 sys.stdout.flush()
-                subprocess.run([sys.executable, "-c", "print('nor this', open(0).read())"], check=True)  # noqa: ASYNC221
+                subprocess.run([sys.executable, "-c", "print('nor this', open(0).read())"], check=True)
             case "ask":
                 client.notify(RequestOpened(request=a_request("Yes", "No")))
             case _:
