@@ -4,7 +4,6 @@ Run `python tests/bench/wire.py`. The two programs take turns, so that a busy ma
 """
 
 import asyncio
-import json
 import os
 import statistics
 import subprocess
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import orjson
+from figures import medians, show
 
 from midstream.protocol.lifecycle import ConfigProblem
 from midstream.protocol.methods.thread import (
@@ -123,8 +123,8 @@ class Caller:
         return time.perf_counter() - start
 
     def round_trip(self) -> float:
-        """Return the median of many round trips, in µs."""
-        return 1e6 * statistics.median(self.call("thread/list", {"query": "q"}) for _ in range(CALLS))
+        """Return the median of many round trips, in seconds."""
+        return statistics.median(self.call("thread/list", {"query": "q"}) for _ in range(CALLS))
 
     def burst_rate(self) -> float:
         """Return the notifications a second of one burst."""
@@ -135,22 +135,21 @@ class Caller:
         self._process.communicate()
 
 
-def figure(name: str, unit: str, bar: float, measure: Callable[[Caller], float], pair: tuple[Caller, Caller]) -> None:
-    """Measure both programs in turns and print the figure: the wire's value, the bare one's as its limit."""
-    for caller in pair:
-        measure(caller)
-    rounds = [[measure(caller) for caller in pair] for _ in range(ROUNDS)]
-    value, limit = (statistics.median(column) for column in zip(*rounds, strict=True))
-    ratio = statistics.median(ours / theirs for ours, theirs in rounds)
-    line = {"figure": name, "value": round(value, 1), "unit": unit, "limit": round(limit, 1)}
-    print(json.dumps({**line, "ratio": round(ratio, 2), "bar": bar}))
+def compared(measure: Callable[[Caller], float], pair: tuple[Caller, Caller]) -> list[float]:
+    """Warm both programs up, measure them in turns, and return the median of each."""
+    ours, bare = pair
+    measure(ours)
+    measure(bare)
+    return medians(ROUNDS, lambda: measure(ours), lambda: measure(bare))
 
 
 def main() -> None:
     """Print all figures."""
     pair = Caller("midstream"), Caller("bare")
-    figure("wire.round_trip_p50", "µs", 2.5, Caller.round_trip, pair)
-    figure("wire.burst_rate", "notifications/s", 0.4, Caller.burst_rate, pair)
+    value, limit = compared(Caller.round_trip, pair)
+    show("wire.round_trip_p50", value, "s", limit, 2.5)
+    value, limit = compared(Caller.burst_rate, pair)
+    show("wire.burst_rate", value, "notifications/s", limit, 0.4, higher_is_better=True)
     for caller in pair:
         caller.close()
 

@@ -114,3 +114,10 @@ async def test_fields_are_read_in_stretches_and_only_where_they_are_text(editor:
         with pytest.raises(Refused) as refused:
             await editor.call("item/output", item_id=item.id, field=field, **params)
         assert (refused.value.code, refused.value.data["path"]) == (-32602, named)
+
+
+async def test_items_of_a_run_that_is_not_there_are_refused(editor: Editor, workspace: Path) -> None:
+    thread = await editor.new_thread(workspace)
+    with pytest.raises(Refused) as refused:
+        await editor.call("thread/items", thread_id=thread.id, run_id="run_none")
+    assert (refused.value.code, refused.value.kind) == (4001, "runNotFound")

@@ -56,6 +56,7 @@ def make_converter(*, forbid_extra_keys: bool = False) -> Converter:
     converter.register_unstructure_hook_func(lambda t: t is object, lambda value: value)
     converter.register_structure_hook_func(lambda t: t == JsonObject, _object)
     converter.register_unstructure_hook_func(lambda t: t == JsonObject, lambda value: value)
+    converter.register_structure_hook(NoneType, _exactly(NoneType))
     converter.register_structure_hook_func(_is_scalar_union, _scalar_of_union)
     converter.register_structure_hook_func(_is_literal, _one_of)
     converter.register_structure_hook_factory(_is_list, lambda t: _list_hook(t, converter))

@@ -80,6 +80,15 @@ def test_a_choice_that_there_is_not_is_refused_and_the_run_waits_on(
     assert story.request(asked.request).status == "pending"
 
 
+def test_an_answer_to_a_question_that_was_not_asked_is_refused(story: Story, run: Run) -> None:
+    asked = question(story, run)
+    story.hear(run, asked)
+    with pytest.raises(InvalidParams) as refused:
+        story.respond(asked.request, answers=(Answer(question_id="other", values=("this",)),))
+    assert refused.value.path == "answers[0].questionId"
+    assert story.request(asked.request).status == "pending"
+
+
 def test_a_question_is_answered_with_answers(story: Story, run: Run) -> None:
     asked = question(story, run)
     story.hear(run, asked)

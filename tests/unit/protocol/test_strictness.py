@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from midstream.protocol.converter import structure
+from midstream.protocol.converter import make_converter, structure
 from midstream.protocol.errors import InvalidParams
 from midstream.protocol.lifecycle import InitializationOptions
 from midstream.protocol.methods.provider import ProviderListParams
@@ -183,3 +183,9 @@ def test_an_absent_optional_field_does_not_stand_on_the_wire_and_a_null_one_does
     thread["archivedAt"] = None
     instance = structure(CONVERTER, thread, CLASSES["Thread"])
     assert json.loads(json.dumps(CONVERTER.unstructure(instance))) == thread
+
+
+def test_a_result_that_is_null_is_null() -> None:
+    assert structure(make_converter(), None, type(None)) is None
+    with pytest.raises(InvalidParams):
+        structure(make_converter(), {}, type(None))

@@ -42,6 +42,7 @@ def respond(changes: Changes, command: RespondRequest) -> RuntimeRequest:
             request=request,
         )
     option = _choose(request, command)
+    _check_answers(request, command)
     decision: Decision = option.decision if option else command.decision or "accept"
     resolved = attrs.evolve(
         request,
@@ -76,6 +77,14 @@ def _choose(request: RuntimeRequest, command: RespondRequest) -> RequestOption |
     if not fitting and command.decision in ("accept", "acceptForSession") and request.options:
         raise InvalidParams(f"request {request.id} offers no way to {command.decision}", "decision")
     return fitting[0] if fitting else None
+
+
+def _check_answers(request: RuntimeRequest, command: RespondRequest) -> None:
+    asked = {question.id for question in request.questions or ()}
+    for place, answer in enumerate(command.answers or ()):
+        if answer.question_id not in asked:
+            message = f"request {request.id} asks no question {answer.question_id}"
+            raise InvalidParams(message, f"answers[{place}].questionId")
 
 
 def expire(changes: Changes, command: ExpireRequests) -> None:

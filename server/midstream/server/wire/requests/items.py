@@ -36,6 +36,9 @@ def handlers(host: Host) -> dict[str, Handler]:
         if not 1 <= limit <= LARGEST_PAGE:
             raise InvalidParams(f"expected 1 to {LARGEST_PAGE}", "limit")
         async with host.daemon.engine.thread(params.thread_id) as turn:
+            if params.run_id is not None and params.run_id not in turn.state.runs:
+                message = f"There is no run {params.run_id} in this thread."
+                raise MidstreamError("runNotFound", message, runId=params.run_id)
             page = await host.daemon.store.items(
                 ((params.thread_id, None),),
                 params.run_id,
