@@ -177,3 +177,12 @@ async def test_work_on_a_thread_goes_on_while_another_agent_is_slow_to_start(tmp
         with pytest.raises(Refused) as refused:
             await starting
         assert refused.value.code == -32800
+
+
+async def test_threads_are_listed_by_any_name_of_their_workspace(editor: Editor, workspace: Path) -> None:
+    thread = await editor.new_thread(workspace)
+    link = workspace.with_name("link")
+    link.symlink_to(workspace)
+    page = await editor.call("thread/list", workspace=link.as_uri())
+    assert [known.id for known in page.threads] == [thread.id]
+    assert (await editor.call("thread/list", workspace=workspace.with_name("gone").as_uri())).threads == ()

@@ -47,8 +47,10 @@ class AttachmentStore:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / sha256
         if not path.exists():
-            path.touch(mode=0o600)
-            path.write_bytes(content)
+            partial = path.with_suffix(".partial")
+            partial.touch(mode=0o600)
+            partial.write_bytes(content)
+            partial.replace(path)
         return StoredImage(mime_type=image.mime_type, bytes=len(content), sha256=sha256, uri=image.uri)
 
     def block(self, attachment: StoredAttachment) -> AttachmentBlock | ImageBlock:

@@ -2,10 +2,14 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Final
 
 from midstream.server.graph.commands import ExpireRequests
 from midstream.server.runtime.background import Background
 from midstream.server.runtime.engine import Engine
+
+SOONEST: Final = 0.1
+"""Seconds below which looking again would keep the daemon busy."""
 
 
 class Attendance:
@@ -31,7 +35,7 @@ class Attendance:
 
     def _arm(self) -> None:
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(self._unattended_seconds(), self._fire)
+        self._timer = loop.call_later(max(SOONEST, self._unattended_seconds()), self._fire)
 
     def _disarm(self) -> None:
         if self._timer is not None:

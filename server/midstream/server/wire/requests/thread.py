@@ -49,7 +49,7 @@ def handlers(host: Host) -> dict[str, Handler]:
         if not 1 <= limit <= LARGEST_PAGE:
             raise InvalidParams(f"expected 1 to {LARGEST_PAGE}", "limit")
         threads, cursor = await host.daemon.store.threads(
-            workspace=params.workspace,
+            workspace=None if params.workspace is None else _as_stored(params.workspace),
             archived=params.archived,
             query=params.query,
             limit=limit,
@@ -85,6 +85,14 @@ def handlers(host: Host) -> dict[str, Handler]:
 
 def _result(answer: Answer) -> ThreadResult:
     return ThreadResult(thread=answered(answer, Thread))
+
+
+def _as_stored(uri: str) -> str:
+    """Return a workspace as threads name it: the real folder, or the URI itself where the folder is gone."""
+    try:
+        return workspace_path(uri).as_uri()
+    except MidstreamError:
+        return uri
 
 
 def _default_selection(host: Host) -> ModelSelection:
