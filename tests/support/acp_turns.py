@@ -15,15 +15,8 @@ from midstream.protocol.records.thread import RuntimeMode
 from midstream.server.providers.acp.driver import AcpDriver
 from midstream.server.providers.acp.requests import Patience
 from midstream.server.providers.acp.session import AcpSession
-from midstream.server.providers.adapter import (
-    ItemChanged,
-    OutputAppended,
-    ProviderEvent,
-    RequestAsked,
-    ThreadOptions,
-    TurnEnded,
-    TurnInput,
-)
+from midstream.server.providers.adapter import ThreadOptions, TurnInput
+from midstream.server.providers.events import ItemChanged, OutputAppended, ProviderEvent, RequestAsked, TurnEnded
 
 BOUND = 15.0
 BRIEF = Patience(grace=0.05)

@@ -16,7 +16,8 @@ from midstream.server.providers.acp.failures import gone, rpc_failure
 from midstream.server.providers.acp.modes import category, mode_for, models, parse_choices
 from midstream.server.providers.acp.permissions import answer, parse_permission, request_asked
 from midstream.server.providers.acp.tools import begin
-from midstream.server.providers.adapter import AttachmentBlock, ContextBlock, ImageBlock, NativeOption, Reply, TurnInput
+from midstream.server.providers.adapter import AttachmentBlock, ContextBlock, ImageBlock, Reply, TurnInput
+from midstream.server.providers.events import NativeOption
 from support.acp_turns import options_in
 
 WORKSPACE = Path("/w")

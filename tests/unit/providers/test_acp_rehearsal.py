@@ -11,22 +11,15 @@ from midstream.protocol.records.config import ProviderConfig
 from midstream.protocol.records.request import Answer
 from midstream.server.providers.acp.driver import AcpDriver
 from midstream.server.providers.acp.session import AcpSession
-from midstream.server.providers.adapter import (
-    CommandDraft,
-    ContextBlock,
-    FileChangeDraft,
+from midstream.server.providers.adapter import ContextBlock, ProviderError, Reply, ResumeFailed, TurnInput
+from midstream.server.providers.drafts import CommandDraft, FileChangeDraft, SubagentDraft, TodoDraft
+from midstream.server.providers.events import (
     HistoryCompacted,
     ItemChanged,
     OutputAppended,
-    ProviderError,
-    Reply,
     RequestAsked,
-    ResumeFailed,
-    SubagentDraft,
-    TodoDraft,
     TurnAccepted,
     TurnEnded,
-    TurnInput,
     UsageReported,
 )
 from support.acp_turns import asked, bad_agent, ended, last_of_each, of, opened, options_in, said, turn, until, words

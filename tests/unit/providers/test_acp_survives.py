@@ -12,19 +12,13 @@ import psutil
 import pytest
 
 from midstream.server.providers.acp.requests import Patience
-from midstream.server.providers.adapter import (
-    CommandDraft,
+from midstream.server.providers.adapter import McpServer, ProviderError, Reply, ResumeFailed
+from midstream.server.providers.drafts import CommandDraft, MessageDraft, NoticeDraft, ToolDraft
+from midstream.server.providers.events import (
     ItemChanged,
-    McpServer,
-    MessageDraft,
-    NoticeDraft,
     OutputAppended,
-    ProviderError,
-    Reply,
     RequestAsked,
     RequestWithdrawn,
-    ResumeFailed,
-    ToolDraft,
     TurnAccepted,
     TurnEnded,
 )

@@ -9,19 +9,21 @@ from midstream.protocol.records.item import ChangedFile, TodoStep, WebResult
 from midstream.server.providers.acp.diffs import MAX_LINES, changed_files
 from midstream.server.providers.acp.messages import FileDiff, parse_update
 from midstream.server.providers.acp.updates import Translator
-from midstream.server.providers.adapter import (
+from midstream.server.providers.drafts import (
     CommandDraft,
     FileChangeDraft,
-    HistoryCompacted,
-    ItemChanged,
     MessageDraft,
-    OutputAppended,
-    ProviderEvent,
     SubagentDraft,
     TodoDraft,
     ToolDraft,
-    UsageReported,
     WebSearchDraft,
+)
+from midstream.server.providers.events import (
+    HistoryCompacted,
+    ItemChanged,
+    OutputAppended,
+    ProviderEvent,
+    UsageReported,
 )
 from support.acp_turns import chunk, last_of_each, of, said
 

@@ -15,13 +15,7 @@ from midstream.protocol.records.run import Message, Run, SwitchPlan
 from midstream.server.graph.commands import AttachBaseline, BindProviderThread, FailResume, FixPlan, MarkDelivering
 from midstream.server.graph.effects import ExecuteAttempt
 from midstream.server.graph.state import ThreadState
-from midstream.server.providers.adapter import (
-    ContextBlock,
-    NativeThread,
-    ResumeFailed,
-    ThreadOptions,
-    TurnInput,
-)
+from midstream.server.providers.adapter import ContextBlock, NativeThread, ResumeFailed, ThreadOptions, TurnInput
 from midstream.server.runtime.engine import Turn
 from midstream.server.runtime.planning import Catchup, context_of
 from midstream.server.runtime.services import Services

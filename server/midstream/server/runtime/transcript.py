@@ -36,24 +36,26 @@ from midstream.server.graph.commands import (
     ObservedUsage,
     ObservedWithdrawal,
 )
-from midstream.server.providers.adapter import (
+from midstream.server.providers.drafts import (
     CommandDraft,
     Draft,
     FileChangeDraft,
-    HistoryCompacted,
-    ItemChanged,
     MessageDraft,
     NoticeDraft,
-    OutputAppended,
     PlanDraft,
-    RequestAsked,
-    RequestWithdrawn,
-    SteerTaken,
     SubagentDraft,
     TodoDraft,
     ToolDraft,
-    UsageReported,
     WebSearchDraft,
+)
+from midstream.server.providers.events import (
+    HistoryCompacted,
+    ItemChanged,
+    OutputAppended,
+    RequestAsked,
+    RequestWithdrawn,
+    SteerTaken,
+    UsageReported,
 )
 
 ObservableEvent: TypeAlias = (

@@ -10,16 +10,8 @@ from attrs import frozen
 from midstream.protocol.base import ThreadId
 from midstream.protocol.records.run import Failure
 from midstream.server.graph.commands import AcceptTurn, Observe
-from midstream.server.providers.adapter import (
-    OutputAppended,
-    ProviderError,
-    ProviderEvent,
-    ThreadOptions,
-    TurnAccepted,
-    TurnEnded,
-    TurnInput,
-    TurnRefused,
-)
+from midstream.server.providers.adapter import ProviderError, ThreadOptions, TurnInput, TurnRefused
+from midstream.server.providers.events import OutputAppended, ProviderEvent, TurnAccepted, TurnEnded
 from midstream.server.runtime.engine import Engine
 from midstream.server.runtime.inbox import Inbox
 from midstream.server.runtime.sessions import LiveSession

@@ -22,7 +22,8 @@ from midstream.protocol.records.request import ToolCall as AskedTool
 from midstream.server.providers.acp.messages import ToolCallNews, parse_tool_call
 from midstream.server.providers.acp.reading import member, members, text_of
 from midstream.server.providers.acp.tools import ToolCall, command_of
-from midstream.server.providers.adapter import NativeOption, Reply, RequestAsked
+from midstream.server.providers.adapter import Reply
+from midstream.server.providers.events import NativeOption, RequestAsked
 
 QUESTION = "midstream/question"
 ANSWER = "midstream/answer"

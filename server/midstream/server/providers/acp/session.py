@@ -20,13 +20,13 @@ from midstream.server.providers.acp.turn import GRACE_LIMIT, Turn
 from midstream.server.providers.adapter import (
     NativeThread,
     ProviderError,
-    ProviderEvent,
     Reply,
     ResumeFailed,
     SteerOutcome,
     ThreadOptions,
     TurnInput,
 )
+from midstream.server.providers.events import ProviderEvent
 from midstream.server.providers.process import ChildProcess
 
 logger: Final = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from midstream.protocol.records.run import Failure, Usage
 from midstream.server.providers.acp.connection import Answer
 from midstream.server.providers.acp.failures import failure, rpc_failure
 from midstream.server.providers.acp.reading import count_of, member
-from midstream.server.providers.adapter import UsageReported
+from midstream.server.providers.events import UsageReported
 
 _NOTICES: Final = {
     "max_tokens": "The agent stopped: it reached its limit of tokens.",

@@ -11,7 +11,7 @@ from midstream.protocol.records.item import ChangedFile, ItemStatus, WebResult
 from midstream.server.providers.acp.diffs import changed_files, relative
 from midstream.server.providers.acp.messages import Subagent, ToolCallNews, ToolStatus
 from midstream.server.providers.acp.reading import command_text, count_of, member, text_of
-from midstream.server.providers.adapter import (
+from midstream.server.providers.drafts import (
     CommandDraft,
     Draft,
     FileChangeDraft,

@@ -17,14 +17,8 @@ from midstream.server.providers.acp.permissions import CANCELLED, Permission, an
 from midstream.server.providers.acp.reading import member, text_of
 from midstream.server.providers.acp.stops import notice_of, usage_of, why_failed
 from midstream.server.providers.acp.updates import Translator
-from midstream.server.providers.adapter import (
-    ProviderEvent,
-    Reply,
-    RequestWithdrawn,
-    TurnAccepted,
-    TurnEnded,
-    TurnRefused,
-)
+from midstream.server.providers.adapter import Reply, TurnRefused
+from midstream.server.providers.events import ProviderEvent, RequestWithdrawn, TurnAccepted, TurnEnded
 
 INBOX: Final = 32
 GRACE_LIMIT: Final = 2.0

@@ -20,15 +20,13 @@ from midstream.server.providers.acp.messages import (
     UsageNews,
 )
 from midstream.server.providers.acp.tools import ToolCall, apply, begin, draft
-from midstream.server.providers.adapter import (
+from midstream.server.providers.drafts import MessageDraft, NoticeDraft, TodoDraft
+from midstream.server.providers.events import (
     HistoryCompacted,
     ItemChanged,
-    MessageDraft,
-    NoticeDraft,
     OutputAppended,
     ProviderEvent,
     SteerTaken,
-    TodoDraft,
     UsageReported,
 )
 
