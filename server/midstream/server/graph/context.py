@@ -23,7 +23,7 @@ from midstream.server.graph.events import (
     ProviderThreadPut,
     TransferPut,
 )
-from midstream.server.graph.items import put_item
+from midstream.server.graph.items import new_item, put_item
 from midstream.server.graph.threads import put_handoff
 
 RESOLUTIONS = {
@@ -140,16 +140,7 @@ def deliver(changes: Changes, run: Run, handoff_id: HandoffId) -> None:
     changes.put(TransferPut(attrs.evolve(transfer, status="consumed", target_run_id=run.id, consumed_at=changes.now)))
     sources = (changes.state.provider_threads.get(source) for source in handoff.from_provider_thread_ids)
     item = HandoffItem(
-        id=changes.new_id("itm"),
-        thread_id=run.thread_id,
-        run_id=run.id,
-        parent_item_id=None,
-        ordinal=0,
-        status="completed",
-        provider_thread_id=run.provider_thread_id,
-        native_ref=None,
-        started_at=changes.now,
-        completed_at=None,
+        **new_item(changes, run, "completed", run.provider_thread_id),
         handoff_id=handoff.id,
         transfer_id=transfer.id,
         strategy=handoff.strategy,

@@ -16,7 +16,7 @@ from midstream.server.graph.events import (
     HandoffPut,
     ProviderThreadPut,
 )
-from midstream.server.graph.items import close_item, close_live_items, put_item
+from midstream.server.graph.items import close_item, close_live_items, new_item, put_item
 from midstream.server.graph.queue import begin_next
 from midstream.server.graph.requests import close_requests
 from midstream.server.graph.state import NEVER_TOLD
@@ -122,16 +122,7 @@ def _put_error_item(changes: Changes, run: Run, attempt: RunAttempt, failure: Fa
     if failure is None:
         return
     item = ErrorItem(
-        id=changes.new_id("itm"),
-        thread_id=run.thread_id,
-        run_id=run.id,
-        parent_item_id=None,
-        ordinal=0,
-        status="failed",
-        provider_thread_id=attempt.provider_thread_id,
-        native_ref=None,
-        started_at=changes.now,
-        completed_at=None,
+        **new_item(changes, run, "failed", attempt.provider_thread_id),
         message=failure.message,
         failure=failure,
     )
@@ -140,16 +131,7 @@ def _put_error_item(changes: Changes, run: Run, attempt: RunAttempt, failure: Fa
 
 def _put_checkpoint_item(changes: Changes, run: Run, checkpoint: Checkpoint) -> None:
     item = CheckpointItem(
-        id=changes.new_id("itm"),
-        thread_id=run.thread_id,
-        run_id=run.id,
-        parent_item_id=None,
-        ordinal=0,
-        status="completed" if checkpoint.status == "ready" else "failed",
-        provider_thread_id=None,
-        native_ref=None,
-        started_at=changes.now,
-        completed_at=None,
+        **new_item(changes, run, "completed" if checkpoint.status == "ready" else "failed"),
         checkpoint_id=checkpoint.id,
         files=checkpoint.files,
     )

@@ -1,11 +1,11 @@
 """Putting items: their place in the thread, their times, and their long texts."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypedDict
 
 import attrs
 
-from midstream.protocol.base import RunId
+from midstream.protocol.base import ItemId, ProviderThreadId, RunId, ThreadId, Time
 from midstream.protocol.records.item import (
     AgentMessageItem,
     CommandItem,
@@ -22,6 +22,7 @@ from midstream.protocol.records.item import (
     ToolItem,
     UserMessageItem,
 )
+from midstream.protocol.records.run import Run
 from midstream.server.graph.changes import Changes
 from midstream.server.graph.events import ItemPut, TextAppended
 from midstream.server.graph.state import LIVE_ITEM, ThreadState
@@ -40,6 +41,39 @@ LONG_FIELDS: Final[dict[type[object], tuple[str, ...]]] = {
     ErrorItem: ("message",),
 }
 SPOKEN: Final = (AgentMessageItem, ReasoningItem, PlanItem)
+
+
+class ItemFields(TypedDict):
+    """What all items share, before the graph gives an item its place and its times."""
+
+    id: ItemId
+    thread_id: ThreadId
+    run_id: RunId
+    parent_item_id: ItemId | None
+    ordinal: int
+    status: ItemStatus
+    provider_thread_id: ProviderThreadId | None
+    native_ref: str | None
+    started_at: Time
+    completed_at: None
+
+
+def new_item(
+    changes: Changes, run: Run, status: ItemStatus = "completed", lived_by: ProviderThreadId | None = None
+) -> ItemFields:
+    """Return the shared fields of a new item of a run, lived by a provider thread or by none."""
+    return {
+        "id": changes.new_id("itm"),
+        "thread_id": run.thread_id,
+        "run_id": run.id,
+        "parent_item_id": None,
+        "ordinal": 0,
+        "status": status,
+        "provider_thread_id": lived_by,
+        "native_ref": None,
+        "started_at": changes.now,
+        "completed_at": None,
+    }
 
 
 def put_item(changes: Changes, item: Item, run_id: RunId | None) -> None:

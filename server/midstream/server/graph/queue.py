@@ -14,7 +14,7 @@ from midstream.server.graph.changes import Changes, refuse
 from midstream.server.graph.commands import CancelRun, EditRun, ReorderRun, StartRun
 from midstream.server.graph.effects import ExecuteAttempt
 from midstream.server.graph.events import HandoffPut
-from midstream.server.graph.items import put_item
+from midstream.server.graph.items import new_item, put_item
 from midstream.server.graph.state import ThreadState
 from midstream.server.graph.threads import put_handoff, put_thread, title_from
 
@@ -120,16 +120,7 @@ def put_message(
 ) -> ItemId:
     """Put the user's words as an item and return its id; steered ones are pending until the provider took them."""
     item = UserMessageItem(
-        id=changes.new_id("itm"),
-        thread_id=run.thread_id,
-        run_id=run.id,
-        parent_item_id=None,
-        ordinal=0,
-        status=status,
-        provider_thread_id=None if status == "completed" else run.provider_thread_id,
-        native_ref=None,
-        started_at=changes.now,
-        completed_at=None,
+        **new_item(changes, run, status, None if status == "completed" else run.provider_thread_id),
         text=message.text,
         attachments=message.attachments,
         intent=intent,

@@ -1,7 +1,7 @@
 """From what a provider says in a turn to observations of the thread: native refs become app ids."""
 
 from collections.abc import Callable
-from typing import Final, TypeAlias, TypedDict
+from typing import Final, TypeAlias
 
 from attrs import frozen
 
@@ -36,6 +36,7 @@ from midstream.server.graph.commands import (
     ObservedUsage,
     ObservedWithdrawal,
 )
+from midstream.server.graph.items import ItemFields
 from midstream.server.providers.drafts import (
     CommandDraft,
     Draft,
@@ -63,21 +64,6 @@ ObservableEvent: TypeAlias = (
 )
 UNSET: Final = ""
 """What stands for the times that the graph gives an item."""
-
-
-class Base(TypedDict):
-    """What all items of a turn share."""
-
-    id: ItemId
-    thread_id: ThreadId
-    run_id: RunId
-    parent_item_id: ItemId | None
-    ordinal: int
-    status: ItemStatus
-    provider_thread_id: ProviderThreadId
-    native_ref: str | None
-    started_at: str
-    completed_at: None
 
 
 @frozen(kw_only=True)
@@ -183,7 +169,7 @@ class Transcript:
             item = ApprovalItem(**base, request_id=request_id, kind=event.kind, prompt=event.prompt, decision=None)
         return ObservedRequest(request=request, item=item)
 
-    def _base(self, item_id: ItemId, parent: ItemId | None, ref: str | None, status: ItemStatus) -> Base:
+    def _base(self, item_id: ItemId, parent: ItemId | None, ref: str | None, status: ItemStatus) -> ItemFields:
         return {
             "id": item_id,
             "thread_id": self._setting.thread_id,
@@ -202,7 +188,7 @@ def _same_field(one: ObservedText, other: ObservedText) -> bool:
     return one.item_id == other.item_id and one.field == other.field
 
 
-def _item_of(draft: Draft, base: Base, provider: ProviderKind) -> Item:
+def _item_of(draft: Draft, base: ItemFields, provider: ProviderKind) -> Item:
     match draft:
         case MessageDraft(type="agentMessage", text=text):
             return AgentMessageItem(**base, text=text)
