@@ -26,7 +26,7 @@ held.write("up")
 held.flush()
 time.sleep(600)
 """
-WAIT_FOR_EOF = "sys.stdin.read()"
+WAIT_FOR_EOF = "import sys; sys.stdin.read()"
 DEAF = """
 import signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
