@@ -81,5 +81,8 @@ def test_an_unknown_table_is_named() -> None:
     assert settings.problems[0].key == "colours"
 
 
-def test_the_rehearsal_agents_come_first() -> None:
-    assert list(with_rehearsal(Config()).providers) == ["rehearsal", "understudy", "codex", "claude"]
+def test_the_rehearsal_agents_come_first_and_keep_their_conversations_in_the_folder(tmp_path: Path) -> None:
+    providers = with_rehearsal(Config(), tmp_path).providers
+    assert list(providers) == ["rehearsal", "understudy", "codex", "claude"]
+    assert providers["understudy"].command is not None
+    assert providers["understudy"].command[-4:] == ("--name", "understudy", "--state-dir", str(tmp_path))

@@ -36,6 +36,9 @@ def doctor(data_dir: Path | None, config: Path | None, *, rebuild: bool, as_json
     findings = [Finding(subject="midstream", state=version("midstream")), store]
     findings += [Finding(subject="configuration", state="wrong", problem=p.message) for p in settings.problems]
     findings += asyncio.run(_providers(settings))
+    if not any(finding.subject.startswith("provider") and finding.problem is None for finding in findings):
+        advice = f"Configure one in {config or config_file()}, or try midstream serve --rehearsal."
+        findings.append(Finding(subject="agents", state="none can be used", problem=advice))
     _print(findings, sys.stdout, as_json=as_json)
     return 1 if store.problem else 0
 

@@ -66,18 +66,23 @@ class Server:
         )
 
     async def _initialize(self, client: Client, options: InitializeOptions) -> Sequence[ConfigProblem]:
+        given = options.config or {}
         async with self._opening:
-            settings = self._settings(options.config or {})
             if not self.host.opened:
-                folder = self._data_dir or (Path(options.data_dir) if options.data_dir else data_folder())
-                configure(self._hub, folder / "log" / "midstream.log")
-                self.host.open(await Daemon.open(folder, settings.config, self._hub, DRIVERS))
-                self._options = options.config or {}
-            elif options.config and options.config != self._options:
-                message = "Another client's configuration holds; change it with workspace/didChangeConfiguration."
-                return (ConfigProblem(key="config", message=message),)
+                await self._open(options)
         self.host.daemon.attendance.arrive()
-        return settings.problems
+        if given and given != self._options:
+            message = "Another client's configuration holds; change it with workspace/didChangeConfiguration."
+            return (ConfigProblem(key="config", message=message),)
+        return self._settings(given).problems
+
+    async def _open(self, options: InitializeOptions) -> None:
+        if self._data_dir is None:
+            self._data_dir = Path(options.data_dir) if options.data_dir else data_folder()
+        configure(self._hub, self._data_dir / "log" / "midstream.log")
+        self._options = options.config or {}
+        settings = self._settings(self._options)
+        self.host.open(await Daemon.open(self._data_dir, settings.config, self._hub, DRIVERS))
 
     async def _configuration_changed(self, client: Client, settings: object) -> None:
         tables = settings if isinstance(settings, dict) else {}
@@ -91,7 +96,8 @@ class Server:
         self.host.daemon.attendance.leave()
 
     def _settings(self, options: JsonObject) -> Settings:
-        base = with_rehearsal(Config()) if self._rehearsal else Config()
+        folder = self._data_dir or data_folder()
+        base = with_rehearsal(Config(), folder / "rehearsal") if self._rehearsal else Config()
         from_file = read_file(self._config, base)
         merged = merge(from_file.config, options, CLIENT_OPTIONS)
         return Settings(config=merged.config, problems=(*from_file.problems, *merged.problems))

@@ -18,16 +18,6 @@ from midstream.protocol.names import camel
 from midstream.protocol.records.config import CheckpointConfig, Config, HandoffConfig, ProviderConfig, SessionConfig
 
 CONVERTER: Final = make_converter(forbid_extra_keys=True)
-REHEARSAL: Final[Mapping[ProviderKind, ProviderConfig]] = MappingProxyType(
-    {
-        name: ProviderConfig(
-            driver="acp",
-            label=name.capitalize(),
-            command=(sys.executable, "-m", "midstream.server.rehearsal", "--name", name),
-        )
-        for name in ("rehearsal", "understudy")
-    }
-)
 AT_LEAST: Final[Mapping[str, float]] = MappingProxyType(
     {
         "handoff.budgetTokens": 1,
@@ -66,9 +56,15 @@ def read_file(path: Path, base: Config) -> Settings:
     return merge(base, _camel_tables(tables), str(path))
 
 
-def with_rehearsal(config: Config) -> Config:
-    """Return the configuration with the two rehearsal agents first."""
-    return attrs.evolve(config, providers={**REHEARSAL, **config.providers})
+def with_rehearsal(config: Config, folder: Path) -> Config:
+    """Return the configuration with the two rehearsal agents first, which keep their conversations in `folder`."""
+    agents = {name: _rehearsal_agent(name, folder) for name in ("rehearsal", "understudy")}
+    return attrs.evolve(config, providers={**agents, **config.providers})
+
+
+def _rehearsal_agent(name: ProviderKind, folder: Path) -> ProviderConfig:
+    command = (sys.executable, "-m", "midstream.server.rehearsal", "--name", name, "--state-dir", str(folder))
+    return ProviderConfig(driver="acp", label=name.capitalize(), command=command)
 
 
 def merge(base: Config, tables: JsonObject, source: str) -> Settings:
