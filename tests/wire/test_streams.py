@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from midstream.protocol.notifications import Notification, RunOutput, ThreadChanged, ThreadEvent
+from midstream.protocol.notifications import Notification, RunOutput, ThreadChanged, ThreadEvent, ThreadReset
 from midstream.protocol.records.item import Item
 from midstream.protocol.records.run import Run
 from midstream.protocol.records.thread import Thread
@@ -233,3 +233,22 @@ async def test_output_of_a_command_is_told_while_it_runs(editor: Editor, workspa
     outputs = [output for output in editor.all_told(RunOutput) if output.item_id == item.id]
     assert {output.field for output in outputs} <= {"output"}
     assert joined(outputs) in ("", item.output)
+
+
+async def test_a_replay_larger_than_a_clients_outbox_arrives_whole(editor: Editor, workspace: Path) -> None:
+    thread = await editor.new_thread(workspace)
+    words = "€" * 8_000
+    await editor.say(thread, "\n".join(f"say: {words}" for _ in range(400)))
+    head = (await editor.read(thread)).sequence
+    await editor.call("thread/unsubscribe", thread_id=thread.id)
+    known = len(editor.told)
+    answer = await editor.call("thread/subscribe", thread_id=thread.id, after_sequence=0)
+    assert answer.snapshot is None
+    await editor.until(lambda n: isinstance(n, ThreadEvent | ThreadReset) and n_sequence(n) in (head, None), known)
+    replayed = [n for n in editor.told[known:] if isinstance(n, ThreadEvent | ThreadReset)]
+    assert [n_sequence(n) for n in replayed] == list(range(1, head + 1))
+
+
+def n_sequence(told: ThreadEvent | ThreadReset) -> int | None:
+    """Return the sequence of an event, None of a reset."""
+    return told.sequence if isinstance(told, ThreadEvent) else None

@@ -188,7 +188,7 @@ async def test_room_is_waited_for_until_a_client_has_read(echo: Echo, subscriber
     await subscriber.call("thread/list")
     for number in range(100):
         tell(echo, an_event(number + 1, title="x" * 65536))
-    waiting = asyncio.ensure_future(client_of(echo).room())
+    waiting = asyncio.ensure_future(client_of(echo).emptied())
     await asyncio.wait([waiting], timeout=0)
     assert not waiting.done()
 
@@ -204,7 +204,7 @@ async def test_a_client_that_is_gone_is_told_without_harm(echo: Echo, subscriber
     for notification in (an_event(1), some_output("x"), a_change("x")):
         client.notify(notification)
     client.show_message("hello")
-    await client.room()
+    await client.emptied()
 
 
 async def test_log_lines_are_not_kept_for_a_client_far_behind(

@@ -59,7 +59,7 @@ class Client:
         """Tell the client, without waiting; what streams with a thread reaches only one that follows it.
 
         A thread's events pass gapless and in order, whoever offers them: one that does not follow the last is
-        not taken. So a replay (offer what the log holds after `subscriptions.sequence`, wait for `room`, until
+        not taken. So a replay (offer what the log holds after `subscriptions.sequence`, wait until it is `emptied`, until
         nothing is left) and the live stream need no lock between them.
         """
         match params:
@@ -83,9 +83,9 @@ class Client:
             case _:
                 self._outbox.send(notification_frame(params))
 
-    async def room(self) -> None:
-        """Wait until the client has read enough to be told a lot more."""
-        await self._outbox.room()
+    async def emptied(self) -> None:
+        """Wait until the client took all that it was told: then one thing more goes out, however large it is."""
+        await self._outbox.emptied()
 
     async def ask(self, message: str, choices: Sequence[str]) -> str | None:
         """Show a question with buttons and return the chosen one, or None where the user chose none."""
@@ -124,5 +124,5 @@ class Client:
 
     def _stream_output(self, output: RunOutput) -> None:
         stream = self.subscriptions.stream(output.thread_id)
-        if stream is not None:
+        if stream is not None and not stream.replaying:
             self._outbox.send_output(stream, output)

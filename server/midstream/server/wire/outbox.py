@@ -137,9 +137,9 @@ class Outbox(asyncio.BaseProtocol):
             self._transport.write(self._take_batch())
         self._progress.set()
 
-    async def room(self) -> None:
-        """Wait until half of the cap is free, or nothing can be written any more."""
-        await self._until_below(self._cap // 2)
+    async def emptied(self) -> None:
+        """Wait until all is handed to the transport, or nothing can be written any more."""
+        await self._until_below(0)
 
     async def accepting(self) -> None:
         """Wait while answers alone pile up beyond the cap: a client that reads none gets no more made."""

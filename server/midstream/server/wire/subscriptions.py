@@ -7,12 +7,16 @@ from midstream.protocol.base import ThreadId
 
 @define(eq=False)
 class Stream:
-    """One subscription: the last event queued for the client, the last handed to its pipe, whether it stands."""
+    """One subscription: the last event queued for the client, the last handed to its pipe, whether it stands.
+
+    While it is `replaying`, text being written is held back: it would run ahead of the records that it belongs to.
+    """
 
     thread_id: ThreadId
     queued: int
     sent: int
     live: bool = True
+    replaying: bool = False
 
 
 class Subscriptions:
@@ -24,10 +28,14 @@ class Subscriptions:
     def __contains__(self, thread_id: ThreadId) -> bool:
         return thread_id in self._streams
 
-    def begin(self, thread_id: ThreadId, sequence: int) -> None:
+    def begin(self, thread_id: ThreadId, sequence: int, *, replaying: bool = False) -> None:
         """Follow a thread from `sequence` + 1 on; an earlier subscription to it ends, with what it had queued."""
         self.end(thread_id)
-        self._streams[thread_id] = Stream(thread_id, queued=sequence, sent=sequence)
+        self._streams[thread_id] = Stream(thread_id, queued=sequence, sent=sequence, replaying=replaying)
+
+    def caught_up(self, thread_id: ThreadId) -> None:
+        """Let text being written pass: the replay is over."""
+        self._streams[thread_id].replaying = False
 
     def end(self, thread_id: ThreadId) -> None:
         """Follow a thread no longer."""

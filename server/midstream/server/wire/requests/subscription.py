@@ -16,6 +16,9 @@ from midstream.server.wire.service import Handler
 REPLAYED: Final = 2_000
 """How many events a client may be behind before it gets a snapshot instead of them."""
 
+PAGE: Final = 50
+"""How many of them are read at once."""
+
 
 class Subscriber:
     """Begins subscriptions right after they were answered."""
@@ -50,13 +53,27 @@ class Subscriber:
         client.subscriptions.end(thread_id)
 
     async def _begin(self, client: Client, thread_id: ThreadId, start: int) -> None:
-        store = self._host.daemon.store
-        async with self._host.daemon.engine.thread(thread_id) as turn:
-            client.subscriptions.begin(thread_id, start)
-            for committed in await store.events(thread_id, start, REPLAYED * 2):
+        """Replay event by event, as fast as the client reads, until nothing is missing."""
+        daemon, following = self._host.daemon, client.subscriptions
+        following.begin(thread_id, start, replaying=True)
+        while (sequence := following.sequence(thread_id)) is not None:
+            events = await daemon.store.events(thread_id, sequence, PAGE)
+            for committed in events:
                 client.notify(thread_event(committed))
-            for output in await self._unrecorded(turn.state):
+                await client.emptied()
+            if not events and await self._finished(client, thread_id):
+                return
+
+    async def _finished(self, client: Client, thread_id: ThreadId) -> bool:
+        """Let text pass, once no event is missing; False where one was committed meanwhile."""
+        async with self._host.daemon.engine.thread(thread_id) as turn:
+            outputs = await self._unrecorded(turn.state)
+            if client.subscriptions.sequence(thread_id) != turn.state.sequence:
+                return client.subscriptions.sequence(thread_id) is None
+            client.subscriptions.caught_up(thread_id)
+            for output in outputs:
                 client.notify(output)
+            return True
 
     async def _unrecorded(self, state: ThreadState) -> list[RunOutput]:
         """Return the text that live items have beyond what their records show."""
