@@ -95,3 +95,18 @@ async def test_commands_without_an_id_are_each_carried_out(editor: Editor, works
     runs = [await editor.say(thread, "append a.txt: x") for _ in range(2)]
     assert [run.ordinal for run in runs] == [1, 2]
     assert (workspace / "a.txt").read_text().split() == ["x", "x"]
+
+
+async def test_a_repeat_is_answered_though_its_image_is_gone(editor: Editor, workspace: Path, tmp_path: Path) -> None:
+    thread = await editor.new_thread(workspace)
+    picture = tmp_path / "picture.png"
+    picture.write_bytes(b"pixels")
+    message = {
+        "text": "say: seen",
+        "attachments": [{"type": "image", "mimeType": "image/png", "uri": picture.as_uri()}],
+    }
+    once = command_id()
+    first = await editor.call("run/start", thread_id=thread.id, message=message, command_id=once)
+    picture.unlink()
+    assert await editor.call("run/start", thread_id=thread.id, message=message, command_id=once) == first
+    await editor.ended(first.run)

@@ -287,3 +287,15 @@ def test_a_request_of_the_old_attempt_is_closed_with_it(story: Story) -> None:
     story.end(run, "interrupted", attempt=1)
     assert story.request(asked.request).status == "cancelled"
     assert story.run(run.id).status == "running"
+
+
+def test_refused_words_are_missing_at_once_and_never_taken_for_those_that_were(story: Story) -> None:
+    run = story.go(story.start())
+    refused, taken = story.steer(run, "refused"), story.steer(run, "taken")
+    story.do(c.SettleSteer(run_id=run.id, item_id=refused.id, taken=False))
+    assert story.item(refused).status == "cancelled"
+    assert story.provider_thread().missing_item_ids == (refused.id,)
+    story.hear(run, c.ObservedSteer())
+    assert story.item(taken).status == "completed"
+    story.close(run)
+    assert story.provider_thread().missing_item_ids == (refused.id,)

@@ -22,10 +22,15 @@ def steer(changes: Changes, command: SteerRun) -> Run:
 
 
 def settle(changes: Changes, command: SettleSteer) -> None:
-    """Note that steered words were taken; those that were not stay open until the turn ends, and are missing then."""
+    """Note that steered words were taken, or never will be: then they are missing from the native conversation."""
     item = changes.state.live_items.get(command.item_id)
-    if item is not None and command.taken:
-        close_item(changes, item, "completed")
+    if item is None:
+        return
+    close_item(changes, item, "completed" if command.taken else "cancelled")
+    run = changes.state.active_run
+    known = changes.state.provider_threads.get(run.provider_thread_id or "") if run else None
+    if not command.taken and known is not None:
+        changes.add_missing(known, {item.id})
 
 
 def take_steer(changes: Changes) -> None:

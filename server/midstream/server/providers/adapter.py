@@ -5,7 +5,7 @@ native conversations and runs turns in them. What happens in a turn comes back a
 A driver knows nothing of threads, runs or handoffs' meaning: it is given blocks to send.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
 
@@ -164,7 +164,7 @@ class Session(Protocol):
     async def fork_thread(self, ref: str, turn_ref: str | None, options: ThreadOptions) -> NativeThread:
         """Fork a native conversation after a turn, or at its head where `turn_ref` is None."""
 
-    def run_turn(self, ref: str, turn: TurnInput, options: ThreadOptions) -> AsyncIterator[ProviderEvent]:
+    def run_turn(self, ref: str, turn: TurnInput, options: ThreadOptions) -> AsyncGenerator[ProviderEvent, None]:
         """Send a turn and yield what happens until it has ended.
 
         The last event is `TurnEnded`, also when the process dies: then `failed` with `transport_error`.

@@ -19,10 +19,14 @@ async def finish(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def finish_first(work: Coroutine[Any, Any, T]) -> T:
-    """Wait until the work is done; a cancellation meanwhile is raised after it."""
+    """Wait until the work is done; a cancellation meanwhile, or several, is raised after it."""
     task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+    return task.result()

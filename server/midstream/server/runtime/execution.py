@@ -9,10 +9,12 @@ from midstream.protocol.base import ThreadId
 from midstream.protocol.errors import MidstreamError
 from midstream.protocol.notifications import CheckpointCaptured
 from midstream.protocol.records.item import UserMessageItem
-from midstream.protocol.records.run import Failure, FailureClass
+from midstream.protocol.records.run import Failure, FailureClass, Run
 from midstream.server.graph.commands import EndTurn, FinishRun, SettleSteer
 from midstream.server.graph.effects import AnswerRequest, ExecuteAttempt, InterruptTurn, SteerTurn
+from midstream.server.graph.state import ThreadState
 from midstream.server.providers.adapter import ProviderError, Reply
+from midstream.server.runtime.checkpointing import RunCheckpoint
 from midstream.server.runtime.leases import Lease
 from midstream.server.runtime.preparation import Preparation, Prepared, Superseded
 from midstream.server.runtime.services import Services
@@ -125,7 +127,10 @@ class Execution:
         if isinstance(item, UserMessageItem) and await self._accepted() and self._turn is not None:
             text = await self._engine.store.text(item_id, "text")
             words = item.text if text is None else text
-            taken = await self._turn.live.session.steer(self._turn.native_ref, words) == "taken"
+            outcome = await self._turn.live.session.steer(self._turn.native_ref, words)
+            if outcome == "queued":
+                return
+            taken = outcome == "taken"
         await self._engine.do(self._thread_id, SettleSteer(run_id=self.run_id, item_id=item_id, taken=taken))
 
     async def _accepted(self) -> bool:
@@ -179,7 +184,7 @@ class Execution:
         captured = None
         current = run.id == state.active_run_id and run.attempts[-1].ordinal == self._effect.attempt
         if current and lease is not None and workspace is not None:
-            captured = await services.checkpointer.after(state, run, workspace, self._engine.stamp(), mixed=lease.mixed)
+            captured = await self._capture(state, run, workspace, lease)
         record = captured.record if captured else None
         await self._engine.do(
             self._thread_id,
@@ -197,6 +202,14 @@ class Execution:
                     truncated=captured.truncated,
                 ),
             )
+
+    async def _capture(self, state: ThreadState, run: Run, workspace: Path, lease: Lease) -> RunCheckpoint | None:
+        stamp = self._engine.stamp()
+        try:
+            return await self._services.checkpointer.after(state, run, workspace, stamp, mixed=lease.mixed)
+        except Exception:  # a run must end, whatever its files are like
+            LOG.exception("the files after run %s could not be captured", run.id)
+            return None
 
 
 def _refused(error: MidstreamError) -> Ended:

@@ -85,7 +85,7 @@ class Preparation:
             except ResumeFailed as error:
                 await self._fail_resume(catchup.plan, error)
                 continue
-            return await self._ready(live, conversation, catchup, options)
+            return await self._ready(live, conversation, catchup)
         raise MidstreamError("invalidState", "The provider's conversations could not be resumed.")
 
     async def _current(self) -> tuple[ThreadState, Run]:
@@ -173,9 +173,7 @@ class Preparation:
             self._thread_id, FailResume(provider_thread_id=plan.provider_thread_id or "", reason=reason)
         )
 
-    async def _ready(
-        self, live: LiveSession, conversation: Conversation, catchup: Catchup, options: ThreadOptions
-    ) -> Prepared:
+    async def _ready(self, live: LiveSession, conversation: Conversation, catchup: Catchup) -> Prepared:
         run_id, attempt = self._effect.run_id, self._effect.attempt
         await self._engine.do(
             self._thread_id,
@@ -189,7 +187,9 @@ class Preparation:
             ),
         )
         turn_input = await self._input(catchup)
-        _, run = await self._current()
+        state, run = await self._current()
+        # As the thread's settings stand now: a mode that was narrowed meanwhile holds for this turn too.
+        options = self._options(state, run)
         if self._handoffs:
             self._tell("delivering", "Sending the handoff with the message.", 100)
         await self._engine.do(

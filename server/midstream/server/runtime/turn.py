@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Final, Literal
 
 from attrs import frozen
@@ -91,10 +92,11 @@ class ProviderTurn:
         self.accepted.set()
 
 
-async def _read(events: AsyncIterator[ProviderEvent], inbox: Inbox[ProviderEvent]) -> None:
+async def _read(events: AsyncGenerator[ProviderEvent, None], inbox: Inbox[ProviderEvent]) -> None:
     try:
-        async for event in events:
-            await inbox.put(event, len(event.text) if isinstance(event, OutputAppended) else 256)
+        async with aclosing(events):
+            async for event in events:
+                await inbox.put(event, len(event.text) if isinstance(event, OutputAppended) else 256)
     finally:
         inbox.close()
 

@@ -28,7 +28,10 @@ def workspace_name(uri: str) -> Path:
     Raises:
         MidstreamError: workspaceInvalid, where it is no such URI.
     """
-    parts = urlsplit(uri)
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        raise _invalid(uri, "is no URI") from None
     path = unquote(parts.path)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost") or "\0" in path or not path.startswith("/"):
         raise _invalid(uri, "is not a file:// URI of a folder on this machine")

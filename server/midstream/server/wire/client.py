@@ -59,7 +59,7 @@ class Client:
         """Tell the client, without waiting; what streams with a thread reaches only one that follows it.
 
         A thread's events pass gapless and in order, whoever offers them: one that does not follow the last is
-        not taken. So a replay (offer what the log holds after `subscriptions.sequence`, wait until it is `emptied`, until
+        not taken. So a replay (offer what the log holds after `subscriptions.sequence`, wait for `emptied`, until
         nothing is left) and the live stream need no lock between them.
         """
         match params:

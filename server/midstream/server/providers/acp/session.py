@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import suppress
 from typing import Final
 
@@ -127,7 +127,7 @@ class AcpSession:
             raise ProviderError(failure("validation_error", "The agent cannot fork a conversation there."))
         return await self._opened(forked, options)
 
-    async def run_turn(self, ref: str, turn: TurnInput, options: ThreadOptions) -> AsyncIterator[ProviderEvent]:
+    async def run_turn(self, ref: str, turn: TurnInput, options: ThreadOptions) -> AsyncGenerator[ProviderEvent, None]:
         """Send a turn and yield what happens until it has ended."""
         if ref in self._abandoned:
             await self._abandoned[ref].wait()

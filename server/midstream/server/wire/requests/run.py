@@ -44,9 +44,9 @@ def handlers(host: Host) -> dict[str, Handler]:
 
     async def steer(_: Client, params: RunSteerParams) -> object:
         run = await host.run(params.run_id)
-        message = host.daemon.attachments.stored(params.text, params.attachments)
 
         async def prepare(turn: Turn) -> Prepared:
+            message = host.daemon.attachments.stored(params.text, params.attachments)
             return Prepared(await steer_command(host, turn.state.runs[run.id], message), _result)
 
         return await host.change("run/steer", params, run.thread_id, prepare)

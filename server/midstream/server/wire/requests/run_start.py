@@ -24,9 +24,8 @@ def handlers(host: Host) -> dict[str, Handler]:
     """Return the handler of this method."""
 
     async def start(_: Client, params: RunStartParams) -> object:
-        message = host.daemon.attachments.stored(params.message.text, params.message.attachments)
-
         async def prepare(turn: Turn) -> Prepared:
+            message = host.daemon.attachments.stored(params.message.text, params.message.attachments)
             match params.delivery:
                 case "steer":
                     run = _active(turn.state, params)
