@@ -142,3 +142,16 @@ async def test_a_provider_whose_command_is_given_later_becomes_usable(tmp_path: 
         settings = {"midstream": {"providers": providers("late")}}
         editor.protocol.notify("workspace/didChangeConfiguration", DidChangeConfigurationParams(settings=settings))
         assert (await editor.say(thread, "say: hello")).status == "completed"
+
+
+async def test_a_fault_in_the_file_does_not_keep_a_client_from_changing_the_rest(
+    tmp_path: Path, workspace: Path
+) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(FILE)
+    async with editor_on(tmp_path / "data", config_file=file) as editor:
+        settings = {"midstream": {"providers": providers("later")}}
+        editor.protocol.notify("workspace/didChangeConfiguration", DidChangeConfigurationParams(settings=settings))
+        await editor.call("provider/list")
+        assert await knows(editor, workspace, "later")
+        assert editor.messages == []

@@ -86,18 +86,22 @@ class Server:
 
     async def _configuration_changed(self, client: Client, settings: object) -> None:
         tables = settings if isinstance(settings, dict) else {}
-        changed = self._settings(tables)
+        changed = merge(self._from_file().config, tables, CLIENT_OPTIONS)
         for problem in changed.problems:
             client.show_message(problem.message, MessageType.Error)
         if not changed.problems:
+            self._options = tables
             self.host.daemon.config = changed.config
 
     async def _close(self, client: Client) -> None:
         self.host.daemon.attendance.leave()
 
-    def _settings(self, options: JsonObject) -> Settings:
+    def _from_file(self) -> Settings:
         folder = self._data_dir or data_folder()
         base = with_rehearsal(Config(), folder / "rehearsal") if self._rehearsal else Config()
-        from_file = read_file(self._config, base)
+        return read_file(self._config, base)
+
+    def _settings(self, options: JsonObject) -> Settings:
+        from_file = self._from_file()
         merged = merge(from_file.config, options, CLIENT_OPTIONS)
         return Settings(config=merged.config, problems=(*from_file.problems, *merged.problems))

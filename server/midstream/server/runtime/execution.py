@@ -92,8 +92,9 @@ class Execution:
             except asyncio.CancelledError:
                 if self._interrupted and self._preparing.cancelled():
                     return Ended(status="interrupted")
-                self._preparing.cancel()
                 raise
+            if self._interrupted:  # it came in the very step in which all was ready
+                return Ended(status="interrupted")
             self._turn = prepared.turn
             self._sent.set()
             ended = await prepared.turn.run(prepared.input, prepared.options)
