@@ -4,6 +4,7 @@ import base64
 import binascii
 import hashlib
 from pathlib import Path
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from midstream.protocol.base import Range
@@ -20,6 +21,19 @@ from midstream.protocol.records.run import (
 )
 from midstream.server.providers.adapter import AttachmentBlock, ImageBlock
 
+NO_IMAGE: Final = "an image needs base64, or the file:// URI of a file that can be read"
+
+
+def check_images(attachments: tuple[Attachment, ...] | None, field: str) -> None:
+    """Look at what can be said of images without reading them; `field` names the attachments among the params.
+
+    Raises:
+        InvalidParams: an image has neither its bytes nor a place.
+    """
+    for place, attachment in enumerate(attachments or ()):
+        if isinstance(attachment, ImageAttachment) and attachment.base64 is None and attachment.uri is None:
+            raise InvalidParams(NO_IMAGE, f"{field}[{place}]")
+
 
 class AttachmentStore:
     """Images below a folder of the daemon's own, each named by its content."""
@@ -27,16 +41,14 @@ class AttachmentStore:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def stored(self, text: str, attachments: tuple[Attachment, ...] | None) -> Message:
+    def stored(self, text: str, attachments: tuple[Attachment, ...] | None, field: str) -> Message:
         """Return a message as it is kept.
 
         Raises:
             InvalidParams: an image has neither base64 nor a `file://` URI that can be read.
         """
         kept = tuple(
-            self._keep(attachment, f"message.attachments[{place}]")
-            if isinstance(attachment, ImageAttachment)
-            else attachment
+            self._keep(attachment, f"{field}[{place}]") if isinstance(attachment, ImageAttachment) else attachment
             for place, attachment in enumerate(attachments or ())
         )
         return Message(text=text, attachments=kept)
@@ -77,7 +89,7 @@ def _bytes_of(image: ImageAttachment, field: str) -> bytes:
             return Path(unquote(parts.path)).read_bytes()
     except (binascii.Error, OSError, ValueError):
         pass
-    raise InvalidParams("an image needs base64, or the file:// URI of a file that can be read", field)
+    raise InvalidParams(NO_IMAGE, field)
 
 
 def _name(uri: str) -> str:

@@ -1,6 +1,6 @@
 """`run/start`: a message starts a run, waits in the queue, steers the active run, or restarts it."""
 
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from midstream.protocol.base import HandoffId
 from midstream.protocol.errors import MidstreamError
@@ -11,6 +11,7 @@ from midstream.protocol.records.thread import NextContext
 from midstream.server.graph.commands import RestartRun, StartRun, SteerRun
 from midstream.server.graph.queue import unsent_handoff
 from midstream.server.graph.state import ThreadState
+from midstream.server.runtime.attachments import check_images
 from midstream.server.runtime.drafting import fits
 from midstream.server.runtime.engine import Prepared, Turn
 from midstream.server.runtime.planning import unsupported
@@ -19,13 +20,17 @@ from midstream.server.wire.client import Client
 from midstream.server.wire.requests.host import Host, answered
 from midstream.server.wire.service import Handler
 
+IMAGES: Final = "message.attachments"
+
 
 def handlers(host: Host) -> dict[str, Handler]:
     """Return the handler of this method."""
 
     async def start(_: Client, params: RunStartParams) -> object:
+        check_images(params.message.attachments, IMAGES)
+
         async def prepare(turn: Turn) -> Prepared:
-            message = host.daemon.attachments.stored(params.message.text, params.message.attachments)
+            message = host.daemon.attachments.stored(params.message.text, params.message.attachments, IMAGES)
             match params.delivery:
                 case "steer":
                     run = _active(turn.state, params)
