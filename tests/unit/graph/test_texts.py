@@ -14,10 +14,15 @@ from midstream.protocol.records.run import Run
 from midstream.server.graph import commands as c
 from midstream.server.graph.events import Event, ItemPut, TextAppended
 from midstream.server.graph.items import as_it_stands
-from midstream.server.graph.texts import KEPT, RECORD_EVERY, SHOWN, GrowingText, shown
+from midstream.server.graph.texts import KEPT, RECORD_EVERY, SHOWN, GrowingText
 from support.graph import Story, base, command, words
 
 CONVERTER = make_converter()
+
+
+def shown(text: str, field: str) -> tuple[str, Shortened | None]:
+    """Return a finished text as a record shows it."""
+    return GrowingText().appended(text).shown(field)
 
 
 @pytest.fixture
@@ -168,3 +173,22 @@ def test_the_state_of_a_streamed_text_stays_small(story: Story, run: Run) -> Non
     (grown,) = story.state.texts.values()
     assert len(grown.head) + len(grown.tail) == 2 * KEPT
     assert len(story.state.live_items[said.id].text) <= SHOWN  # type: ignore[union-attr]
+
+
+def test_a_whole_text_that_goes_on_from_the_last_one_adds_what_is_new(story: Story) -> None:
+    run = story.go(story.start())
+    text = varied(3 * SHOWN)
+    for length in (SHOWN + 10, 2 * SHOWN, 3 * SHOWN):
+        said = words("itm_000900", run, text[:length], status="running")
+        story.hear(run, c.ObservedItem(item=said))
+    item = story.item(said)
+    assert (item.text, item.shortened) == (shown(text, "text")[0], (shown(text, "text")[1],))
+    assert story.text(item.id, "text") == text
+
+
+def test_a_record_comes_before_the_text_behind_it(story: Story) -> None:
+    run = story.go(story.start())
+    story.hear(run, c.ObservedItem(item=words("itm_000900", run, varied(2 * SHOWN))))
+    place = [event for event in story.events if isinstance(event, ItemPut | TextAppended)][-2:]
+    assert [type(event) for event in place] == [ItemPut, TextAppended]
+    assert not story.state.texts

@@ -1,6 +1,5 @@
 """Putting items: their place in the thread, their times, and their long texts."""
 
-from collections.abc import Iterator
 from typing import Final, TypedDict
 
 import attrs
@@ -25,8 +24,8 @@ from midstream.protocol.records.item import (
 from midstream.protocol.records.run import Run
 from midstream.server.graph.changes import Changes
 from midstream.server.graph.events import ItemPut, TextAppended
-from midstream.server.graph.state import LIVE_ITEM, ThreadState
-from midstream.server.graph.texts import SHOWN, shown
+from midstream.server.graph.state import LIVE_ITEM, TextKey, ThreadState
+from midstream.server.graph.texts import SHOWN, GrowingText
 
 LONG_FIELDS: Final[dict[type[object], tuple[str, ...]]] = {
     UserMessageItem: ("text",),
@@ -89,9 +88,10 @@ def put_item(changes: Changes, item: Item, run_id: RunId | None) -> None:
         completed_at=None if item.status in LIVE_ITEM else changes.now,
     )
     item, texts = _settle_texts(changes.state, item)
+    # The record first: it replaces what a client shows, and the text behind it then adds nothing.
+    changes.put(ItemPut(item))
     for text in texts:
         changes.put(text)
-    changes.put(ItemPut(item))
 
 
 def append_text(changes: Changes, item: Item, field: str, text: str) -> None:
@@ -128,37 +128,33 @@ def _settle_texts(state: ThreadState, item: Item) -> tuple[Item, tuple[TextAppen
     texts: list[TextAppended] = []
     fields: dict[str, str] = {}
     for field in LONG_FIELDS.get(type(item), ()):
-        grown = state.texts.get((item.id, field, None))
-        whole = getattr(item, field)
-        if grown is not None:
-            fields[field], mark = grown.shown(field)
-        elif isinstance(whole, str) and len(whole) > SHOWN:
-            fields[field], mark = shown(whole, field)
-            texts.append(TextAppended(item.id, field, None, 0, whole))
-        else:
-            continue
-        marks.extend([mark] if mark else [])
+        settled = _settle(state, (item.id, field, None), getattr(item, field), marks, texts)
+        if settled is not None:
+            fields[field] = settled
     if isinstance(item, FileChangeItem):
-        item, diffs = _settle_diffs(state, item, marks)
-        texts.extend(diffs)
+        item = attrs.evolve(
+            item,
+            changes=tuple(
+                attrs.evolve(change, diff=_settle(state, (item.id, "diff", change.path), change.diff, marks, texts))
+                for change in item.changes
+            ),
+        )
     return attrs.evolve(item, **fields, shortened=tuple(marks) or None), tuple(texts)  # type: ignore[arg-type]
 
 
-def _settle_diffs(
-    state: ThreadState, item: FileChangeItem, marks: list[Shortened]
-) -> tuple[FileChangeItem, Iterator[TextAppended]]:
-    settled = []
-    texts = []
-    for change in item.changes:
-        grown = state.texts.get((item.id, "diff", change.path))
-        if grown is not None:
-            text, mark = grown.shown("diff", change.path)
-        elif change.diff is not None and len(change.diff) > SHOWN:
-            text, mark = shown(change.diff, "diff", change.path)
-            texts.append(TextAppended(item.id, "diff", change.path, 0, change.diff))
-        else:
-            settled.append(change)
-            continue
-        settled.append(attrs.evolve(change, diff=text))
-        marks.extend([mark] if mark else [])
-    return attrs.evolve(item, changes=tuple(settled)), iter(texts)
+def _settle(
+    state: ThreadState, key: TextKey, whole: str | None, marks: list[Shortened], texts: list[TextAppended]
+) -> str | None:
+    """Return a field as its record shows it; what of a long one was not told yet is added to `texts`."""
+    grown = state.texts.get(key, GrowingText())
+    told = grown.length > 0
+    new = grown.rest_of(whole) if told else whole if whole is not None and len(whole) > SHOWN else ""
+    if not told and not new:
+        return whole
+    if new:
+        texts.append(TextAppended(*key, grown.length, new))
+        grown = grown.appended(new)
+    _, field, path = key
+    text, mark = grown.shown(field, path)
+    marks.extend([mark] if mark else [])
+    return text

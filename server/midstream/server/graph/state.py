@@ -212,6 +212,8 @@ def _put_item(state: ThreadState, item: Item) -> ThreadState:
 
 
 def _append(state: ThreadState, event: TextAppended) -> ThreadState:
+    if event.item_id not in state.live_items:
+        return state
     key = (event.item_id, event.field, event.path)
     text = state.texts.get(key, GrowingText())
     return attrs.evolve(state, texts=state.texts.set(key, text.appended(event.text)))

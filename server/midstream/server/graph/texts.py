@@ -29,6 +29,13 @@ class GrowingText:
         tail = text[-KEPT:] if len(text) >= KEPT else (self.tail + text)[-KEPT:]
         return GrowingText(length=self.length + len(text), head=head, tail=tail, recorded=self.recorded)
 
+    def rest_of(self, whole: str | None) -> str:
+        """Return what a whole text has beyond this one; nothing where it does not go on from here."""
+        if whole is None or len(whole) <= self.length:
+            return ""
+        goes_on = whole.startswith(self.head) and whole.endswith(self.tail, 0, self.length)
+        return whole[self.length :] if goes_on else ""
+
     @property
     def due(self) -> bool:
         """Whether the record is so far behind that it should be put anew."""
@@ -40,8 +47,3 @@ class GrowingText:
             return self.head + self.tail[max(0, 2 * KEPT - self.length) :] if self.length > KEPT else self.head, None
         mark = Shortened(field=field, path=path, head_length=KEPT, tail_offset=self.length - KEPT)
         return self.head + self.tail, mark
-
-
-def shown(text: str, field: str, path: str | None = None) -> tuple[str, Shortened | None]:
-    """Return a finished text as a record shows it, and the mark of what was left out."""
-    return GrowingText().appended(text).shown(field, path)
