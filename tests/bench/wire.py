@@ -5,9 +5,11 @@ Run `python tests/bench/wire.py`. The two programs take turns, so that a busy ma
 
 import asyncio
 import os
+import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +29,9 @@ from midstream.protocol.notifications import RunOutput
 from midstream.server.wire.client import Client
 from midstream.server.wire.framing import encode
 from midstream.server.wire.service import InitializeOptions, Service
-from midstream.server.wire.stdio import serve_stdio
+
+sys.path.append(str(Path(__file__).parents[1]))
+from support.doorways import receive_one, serve_through
 
 ROUNDS: Final = 9
 CALLS: Final = 1000
@@ -36,7 +40,7 @@ TEXT: Final = "x" * 72
 """Makes a whole notification about 200 bytes long."""
 
 
-async def midstream() -> int:
+async def midstream(listener: socket.socket) -> None:
     """Serve with the wire."""
 
     async def initialize(client: Client, _: InitializeOptions) -> tuple[ConfigProblem, ...]:
@@ -63,7 +67,7 @@ async def midstream() -> int:
         configuration_changed=nothing,
         close=nothing,
     )
-    return await serve_stdio(service)
+    await receive_one(listener, service)
 
 
 async def bare() -> int:
@@ -155,7 +159,11 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    programs = {"midstream": midstream, "bare": bare}
-    if len(sys.argv) > 1:
-        sys.exit(asyncio.run(programs[sys.argv[1]]()))
-    main()
+    match sys.argv[1:]:
+        case ["bare"]:
+            sys.exit(asyncio.run(bare()))
+        case ["midstream"]:
+            with tempfile.TemporaryDirectory() as folder:
+                sys.exit(serve_through(Path(folder), midstream))
+        case _:
+            main()

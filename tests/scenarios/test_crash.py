@@ -36,7 +36,7 @@ from support.editor import Editor, Refused, editor_on
 
 async def kill(editor: Editor) -> None:
     """Kill the daemon where it stands, and see that nothing that it started outlives it."""
-    started = psutil.Process(editor.process.pid).children(recursive=True)
+    started = psutil.Process(editor.daemon_pid()).children(recursive=True)
     assert started
     await editor.kill()
     await all_gone(started)
@@ -278,7 +278,7 @@ async def test_an_editor_that_leaves_takes_all_agents_with_it(tmp_path: Path, wo
         thread = await editor.new_thread(workspace)
         await editor.say(thread, "say: one")
         await editor.say(thread, "say: two", "understudy")
-        started = psutil.Process(editor.process.pid).children(recursive=True)
+        started = psutil.Process(editor.daemon_pid()).children(recursive=True)
         assert started
         assert await editor.leave() == 0
         await all_gone(started)

@@ -343,7 +343,7 @@ async def test_a_run_interrupted_before_its_agent_answers_leaves_neither_message
     await editor.call("run/interrupt", run_id=run.id)
     assert (await editor.ended(run)).status == "interrupted"
     assert (await editor.read(thread)).provider_threads == ()
-    assert not [child for child in psutil.Process(editor.process.pid).children() if str(workspace) in _folder(child)]
+    assert not [child for child in psutil.Process(editor.daemon_pid()).children() if str(workspace) in _folder(child)]
     mood(workspace)
     after = await editor.say(thread, "say: next")
     assert after.plan is not None

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import resource
+import socket
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -30,7 +31,7 @@ from midstream.protocol.notifications import RequestOpened
 from midstream.server.wire import logs
 from midstream.server.wire.client import Client
 from midstream.server.wire.service import InitializeOptions, Service
-from midstream.server.wire.stdio import serve_stdio
+from support.doorways import receive_one, serve_through
 from support.wire_records import a_request, a_thread, an_event, some_output
 
 log = logging.getLogger("midstream.echo")
@@ -155,12 +156,17 @@ def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-async def main(log_file: str | None) -> int:
-    """Serve stdio."""
+async def receive(listener: socket.socket, log_file: str | None) -> None:
+    """Serve one visitor."""
     echo = Echo()
     logs.configure(echo.service.hub, Path(log_file) if log_file else None)
-    return await serve_stdio(echo.service)
+    await receive_one(listener, echo.service)
+
+
+def main(folder: str, log_file: str | None) -> int:
+    """Serve stdin and stdout through the doorway of a folder, as `midstream serve` does."""
+    return serve_through(Path(folder), lambda listener: receive(listener, log_file))
 
 
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main(sys.argv[1] if len(sys.argv) > 1 else None)))
+    sys.exit(main(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None))

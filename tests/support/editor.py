@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import json
 import os
+import signal
 import sys
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -85,6 +86,7 @@ class Editor(LanguageClient):
     def __init__(self) -> None:
         super().__init__(protocol_cls=EditorProtocol)
         self.told: list[Notification] = []
+        self.data = Path()
         self._news = asyncio.Event()
         for method in NOTIFICATIONS:
             self.feature(method)(self._listener(method))
@@ -99,9 +101,13 @@ class Editor(LanguageClient):
 
     @property
     def process(self) -> asyncio.subprocess.Process:
-        """The daemon's process."""
+        """The process that was started, which hands its pipes to the daemon."""
         assert self._server is not None
         return self._server
+
+    def daemon_pid(self) -> int:
+        """Return the process that serves this editor."""
+        return daemon_pid(self.data)
 
     async def call(self, method: str, **params: Any) -> Any:
         """Send a request with snake_case params and return its typed result.
@@ -163,8 +169,8 @@ class Editor(LanguageClient):
 
     async def kill(self) -> None:
         """Kill the daemon where it stands."""
-        self.process.kill()
-        await self.process.wait()
+        os.kill(self.daemon_pid(), signal.SIGKILL)
+        assert await asyncio.wait_for(self.process.wait(), PATIENCE) == 1
 
     async def new_thread(self, workspace: Path, provider: str = "rehearsal", **params: Any) -> Thread:
         """Make a thread, fully permitted unless said otherwise, and follow it."""
@@ -258,6 +264,18 @@ def command_id() -> str:
     return str(uuid.uuid4())
 
 
+def daemon_pid(data: Path) -> int:
+    """Return the process that is the daemon of a data folder."""
+    pid = json_of((data / "daemon.lock").read_text())["pid"]
+    assert isinstance(pid, int)
+    return pid
+
+
+def nothing_printed(data: Path) -> None:
+    """See that the daemon printed nothing: no traceback, no warning."""
+    assert (data / "log" / "stderr.log").read_text() == ""
+
+
 def serve_command(data: Path, *flags: str, config_file: Path | None = None) -> list[str]:
     """Return the command that starts a daemon on a data folder."""
     return [*SERVE, "serve", "--data-dir", str(data), "--config", str(config_file or os.devnull), *flags]
@@ -267,7 +285,7 @@ def serve_command(data: Path, *flags: str, config_file: Path | None = None) -> l
 async def editor_on(
     data: Path, *flags: str, config_file: Path | None = None, env: dict[str, str] | None = None, **options: Any
 ) -> AsyncIterator[Editor]:
-    """Start a daemon with one editor; afterwards nothing of it is left."""
+    """Start an editor on a data folder, and its daemon where there is none; the last one out sees the daemon's end."""
     server = ClientServerConfig(
         server_command=serve_command(data, *flags, config_file=config_file),
         client_factory=Editor,
@@ -275,11 +293,13 @@ async def editor_on(
     )
     editor = await server.start()
     assert isinstance(editor, Editor)
+    editor.data = data
     try:
         await editor.start(**options)
         yield editor
         if editor.process.returncode is None:
             assert await editor.leave() == 0
+        nothing_printed(data)
     finally:
         if editor.process.returncode is None:
             editor.process.kill()

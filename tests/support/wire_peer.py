@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import tempfile
 from asyncio.subprocess import PIPE, Process
 from collections import deque
 from collections.abc import AsyncIterator
@@ -150,11 +151,12 @@ async def connected(service: Service) -> AsyncIterator[LocalPeer]:
 class ProcessPeer(Peer):
     """The client of a process."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Process, folder: Path) -> None:
         assert process.stdout is not None
         assert process.stdin is not None
         super().__init__(process.stdout, process.stdin)
         self.process = process
+        self.folder = folder
 
     async def status(self) -> int:
         """Wait until the process has ended and return its exit status."""
@@ -169,14 +171,16 @@ class ProcessPeer(Peer):
 @asynccontextmanager
 async def spawned(log_file: Path | None = None) -> AsyncIterator[ProcessPeer]:
     """A client of the echo service in a process of its own."""
-    arguments = [] if log_file is None else [str(log_file)]
+    folder = tempfile.TemporaryDirectory()
+    arguments = [folder.name, *([] if log_file is None else [str(log_file)])]
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "support.echo_service", *arguments,
         cwd=Path(echo_service.__file__).parents[1], stdin=PIPE, stdout=PIPE, stderr=PIPE,
     )  # fmt: skip
     try:
-        yield ProcessPeer(process)
+        yield ProcessPeer(process, Path(folder.name))
     finally:
         if process.returncode is None:
             process.kill()
         await process.communicate()
+        folder.cleanup()

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from midstream.server.store.migrations import APPLICATION_ID, VERSION
+from midstream.server.store.opening import Claim
 from support import bad_agent_file
 from support.editor import Editor, Refused, command_id, editor_on, providers
 from support.raw import RawClient, raw_client
@@ -286,16 +287,15 @@ async def initialize_error(data: Path) -> dict[str, Any]:
         return await client.error("initialize", params)
 
 
-async def test_a_store_that_another_daemon_has_open_is_4010_until_that_one_ends(tmp_path: Path) -> None:
+async def test_a_store_that_another_process_has_open_is_4010_until_that_one_lets_go(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    async with raw_client(data) as second:
-        async with raw_client(data) as first:
-            await first.initialize()
-            params = {"capabilities": {}, "initializationOptions": {"native": True}}
-            error = await second.error("initialize", params)
-            assert (error["code"], error["data"]["kind"]) == (4010, "storeLocked")
-            assert await first.result("thread/list") == {"threads": [], "nextCursor": None}
-        await second.initialize()
+    claim = Claim(data / "midstream.db")
+    async with raw_client(data) as client:
+        params = {"capabilities": {}, "initializationOptions": {"native": True}}
+        error = await client.error("initialize", params)
+        assert (error["code"], error["data"]["kind"]) == (4010, "storeLocked")
+        claim.release()
+        await client.initialize()
 
 
 async def test_a_damaged_store_is_4010_and_stays_as_it_is(tmp_path: Path) -> None:

@@ -7,10 +7,11 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
+import psutil
 import pytest
 
 from midstream.protocol.methods.table import METHODS, NOTIFICATIONS
-from support.editor import PATIENCE, SERVE, Refused, editor_on, providers
+from support.editor import PATIENCE, SERVE, Refused, daemon_pid, editor_on, providers
 from support.raw import RawClient, notification, raw_client, request
 
 
@@ -128,11 +129,11 @@ async def test_a_run_goes_on_to_its_end_when_its_client_is_gone(tmp_path: Path, 
             gate.open("r+").close()
             raise
         await client.close_input()
-        await client.rest()
-        assert client.process.returncode is None
+        assert await client.status() == 0
+        watch = psutil.Process(daemon_pid(tmp_path / "data"))
         writer.write("open")
         writer.close()
-        assert await asyncio.wait_for(client.process.wait(), PATIENCE) == 0
+        assert await asyncio.to_thread(watch.wait, PATIENCE) is None
     async with editor_on(tmp_path / "data", "--rehearsal") as editor:
         ended = (await editor.call("run/wait", run_id=run)).run
         assert ended.status == "completed"
@@ -150,7 +151,7 @@ async def test_sigterm_ends_the_daemon_and_its_agents(tmp_path: Path, workspace:
         gone = asyncio.Event()
         asyncio.get_running_loop().add_reader(watch, gone.set)
         try:
-            editor.process.send_signal(signal.SIGTERM)
+            os.kill(editor.daemon_pid(), signal.SIGTERM)
             await asyncio.wait_for(editor.process.wait(), PATIENCE)
             await asyncio.wait_for(gone.wait(), PATIENCE)
         finally:

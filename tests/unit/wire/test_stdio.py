@@ -1,4 +1,4 @@
-"""The standard streams of a real process."""
+"""The standard streams of a real process, which hands them to a daemon."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ async def test_stdout_carries_nothing_but_frames_whatever_is_printed() -> None:
 
         assert await peer.rest() == []
         assert await peer.status() == 0
-        printed = await peer.stderr()
+        printed = (peer.folder / "log" / "stderr.log").read_text()
         assert "this is no frame" in printed
         assert "nor this" in printed
 
@@ -44,15 +44,15 @@ def test_stdin_and_stdout_may_be_files(tmp_path: Path) -> None:
     ]
     (tmp_path / "in").write_bytes(b"".join(map(encode, script)))
     with (tmp_path / "in").open("rb") as stdin, (tmp_path / "out").open("wb") as stdout:
-        done = _run(stdin=stdin, stdout=stdout)
+        done = _run(tmp_path / "data", stdin=stdin, stdout=stdout)
 
     answers = [json.loads(frame) for frame in Decoder().feed((tmp_path / "out").read_bytes())]  # type: ignore[arg-type]
     assert [answer["id"] for answer in answers] == [1, 2, 3]
     assert done.returncode == 0
 
 
-def test_a_daemon_started_with_nothing_on_stdin_ends() -> None:
-    assert _run(stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL).returncode == 0
+def test_a_daemon_started_with_nothing_on_stdin_ends(tmp_path: Path) -> None:
+    assert _run(tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL).returncode == 0
 
 
 async def test_a_client_that_never_reads_does_not_make_the_daemon_grow() -> None:
@@ -93,9 +93,9 @@ async def test_neither_a_log_file_that_fails_nor_a_stderr_that_nobody_reads_stop
             assert "error" in await peer.call("thread/search", {"query": "crash"})
 
 
-def _run(**streams: object) -> subprocess.CompletedProcess[bytes]:
+def _run(folder: Path, **streams: object) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(  # type: ignore[call-overload,no-any-return]
-        [sys.executable, "-m", "support.echo_service"],
+        [sys.executable, "-m", "support.echo_service", str(folder)],
         cwd=Path(echo_service.__file__).parents[1],
         stderr=subprocess.PIPE,
         timeout=30,

@@ -51,6 +51,13 @@ class SessionConfig:
 
 
 @frozen(kw_only=True)
+class DaemonConfig:
+    """Minutes that the daemon stays after its last client has left and its last run has ended."""
+
+    idle_minutes: float = 0.0
+
+
+@frozen(kw_only=True)
 class Config:
     """The whole configuration."""
 
@@ -60,3 +67,4 @@ class Config:
     handoff: HandoffConfig = HandoffConfig()
     checkpoints: CheckpointConfig = CheckpointConfig()
     sessions: SessionConfig = SessionConfig()
+    daemon: DaemonConfig = DaemonConfig()

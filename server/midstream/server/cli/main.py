@@ -3,7 +3,10 @@
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,7 +29,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         case _:
             from midstream.server.cli.doctor import doctor
 
-            return doctor(options.data_dir, options.config, rebuild=options.rebuild, as_json=options.json)
+            return doctor(_path(options.data_dir), _path(options.config), rebuild=options.rebuild, as_json=options.json)
+
+
+def _path(name: str | None) -> "Path | None":
+    from pathlib import Path
+
+    return None if name is None else Path(name)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -41,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     doctor.add_argument("--rebuild", action="store_true", help="make the tables anew from the event log")
     doctor.add_argument("--json", action="store_true", help="print JSON")
     for command in (serve, doctor):
-        command.add_argument("--data-dir", type=Path, help="where threads are kept")
-        command.add_argument("--config", type=Path, help="the configuration file")
+        command.add_argument("--data-dir", help="where threads are kept")
+        command.add_argument("--config", help="the configuration file")
     commands.add_parser("rehearsal-agent", help="an agent without a model, for trying and testing", add_help=False)
     return parser

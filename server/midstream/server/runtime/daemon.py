@@ -109,6 +109,11 @@ class Daemon:
     async def _tell_session(self, thread_id: ThreadId, session: ProviderSession) -> None:
         await self.engine.do(thread_id, UpdateSession(session=session))
 
+    @property
+    def busy(self) -> bool:
+        """Whether any run is being carried out."""
+        return self._worker.busy
+
     async def drain(self) -> None:
         """Wait until no run is being carried out."""
         await self._worker.join()

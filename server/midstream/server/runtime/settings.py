@@ -15,7 +15,14 @@ from midstream.protocol.converter import make_converter, structure
 from midstream.protocol.errors import InvalidParams
 from midstream.protocol.lifecycle import ConfigProblem
 from midstream.protocol.names import camel
-from midstream.protocol.records.config import CheckpointConfig, Config, HandoffConfig, ProviderConfig, SessionConfig
+from midstream.protocol.records.config import (
+    CheckpointConfig,
+    Config,
+    DaemonConfig,
+    HandoffConfig,
+    ProviderConfig,
+    SessionConfig,
+)
 
 CONVERTER: Final = make_converter(forbid_extra_keys=True)
 AT_LEAST: Final[Mapping[str, float]] = MappingProxyType(
@@ -29,11 +36,13 @@ AT_LEAST: Final[Mapping[str, float]] = MappingProxyType(
         "checkpoints.keepDays": 0,
         "sessions.idleMinutes": 0,
         "sessions.unattendedMinutes": 0,
+        "daemon.idleMinutes": 0,
     }
 )
+TABLES: Final = tuple(field.name for field in attrs.fields(Config))
 
 
-Table: TypeAlias = HandoffConfig | CheckpointConfig | SessionConfig
+Table: TypeAlias = HandoffConfig | CheckpointConfig | SessionConfig | DaemonConfig
 
 
 @frozen(kw_only=True)
@@ -72,9 +81,9 @@ def merge(base: Config, tables: JsonObject, source: str) -> Settings:
     problems: list[ConfigProblem] = []
     values: dict[str, object] = {}
     for name, table in tables.items():
-        if name not in ("providers", "handoff", "checkpoints", "sessions"):
-            allowed = "providers, handoff, checkpoints, sessions"
-            problems.append(ConfigProblem(key=name, message=f"{source}: {name}: unknown; allowed: {allowed}"))
+        if name not in TABLES:
+            message = f"{source}: {name}: unknown; allowed: {', '.join(TABLES)}"
+            problems.append(ConfigProblem(key=name, message=message))
         elif not isinstance(table, dict):
             if table != []:
                 problems.append(ConfigProblem(key=name, message=f"{source}: {name}: expected a table"))

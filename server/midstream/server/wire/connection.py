@@ -27,6 +27,10 @@ class Connection:
         self.outbox = Outbox(subscriptions)
         self._conversation = converse(service, self.outbox, subscriptions)
 
+    def end(self, status: int) -> None:
+        """End the conversation, as the client's `exit` would."""
+        self._conversation.end(status)
+
     async def serve(self, chunks: AsyncGenerator[bytes, None]) -> int:
         """Speak with the client until it exits or is gone; return the exit status that follows from that."""
         ended = self._conversation.ended

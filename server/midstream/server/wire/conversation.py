@@ -55,6 +55,11 @@ class Conversation(WireProtocol):
         self.ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         """Done once the connection has to end; its result is the exit status."""
 
+    def end(self, status: int) -> None:
+        """End the connection with this exit status, unless it has ended."""
+        if not self.ended.done():
+            self.ended.set_result(status)
+
     async def settled(self) -> None:
         """Wait while `initialize` is at work: what a client sent behind it waits its turn."""
         if self._initializing is not None:
@@ -125,7 +130,7 @@ class Conversation(WireProtocol):
     @lsp_method(lsp.EXIT)
     def lsp_exit(self, params: object) -> None:  # type: ignore[override]
         """End this connection; the process goes on for others."""
-        self._end(0 if self._over else 1)
+        self.end(0 if self._over else 1)
 
     @lsp_method(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def lsp_did_change_configuration(self, params: object) -> None:
@@ -147,11 +152,7 @@ class Conversation(WireProtocol):
     async def _end_with(self, process_id: int) -> None:
         await process_ended(process_id)
         log.info("The client's process has ended.")
-        self._end(0)
-
-    def _end(self, status: int) -> None:
-        if not self.ended.done():
-            self.ended.set_result(status)
+        self.end(0)
 
     async def _change_configuration(self, params: object) -> None:
         settings = _structured(params, DidChangeConfigurationParams).settings

@@ -1,9 +1,11 @@
-"""Where log lines go: stderr, a rotating file, and the clients' logs. No line holds a message's content."""
+"""Where log lines go: a rotating file, and the clients' stderr and logs. No line holds a message's content."""
 
 import asyncio
 import logging
+import os
 import select
-import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Final, TextIO
@@ -19,10 +21,9 @@ LINE_CHARACTERS: Final = 1000
 
 
 def configure(hub: Hub, file: Path | None) -> None:
-    """Send warnings to stderr and to every client, and all from INFO on to the file. Call it in the event loop."""
+    """Send warnings to every client, and all from INFO on to the file. Call it in the event loop."""
     logger = logging.getLogger("midstream")
     logger.setLevel(logging.INFO)
-    logger.addHandler(_formatted(StderrHandler(sys.stderr), logging.WARNING))
     logger.addHandler(ClientHandler(hub, asyncio.get_running_loop()))
     silence_pygls()
     if file is None:
@@ -34,6 +35,19 @@ def configure(hub: Hub, file: Path | None) -> None:
         logger.warning("No log file: %s", problem)
     else:
         logger.addHandler(_formatted(handler, logging.INFO))
+
+
+@contextmanager
+def also_to(stderr: int) -> Iterator[None]:
+    """Send warnings to a client's stderr too, which is closed afterwards."""
+    logger = logging.getLogger("midstream")
+    with os.fdopen(stderr, "w", encoding="utf-8") as stream:
+        handler = _formatted(StderrHandler(stream), logging.WARNING)
+        logger.addHandler(handler)
+        try:
+            yield
+        finally:
+            logger.removeHandler(handler)
 
 
 def silence_pygls() -> None:
@@ -49,6 +63,9 @@ class StderrHandler(logging.StreamHandler[TextIO]):
         _, writable, _ = select.select([], [self.stream], [], 0)
         if writable:
             super().emit(record)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        """Drop the line: the client closed its stderr."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line, short enough that a pipe that takes anything takes it whole."""

@@ -1,43 +1,20 @@
-"""The daemon's standard streams as a connection."""
+"""The pipes of a client as the two directions of a connection."""
 
 import asyncio
 import os
 import stat
-import sys
 from collections.abc import AsyncGenerator
 from typing import Final
 
-from midstream.server.wire.connection import Connection
 from midstream.server.wire.outbox import Outbox
-from midstream.server.wire.service import Service
 
 CHUNK_BYTES: Final = 64 * 1024
 
 
-async def serve_stdio(service: Service) -> int:
-    """Serve the client on stdin and stdout until it exits or is gone; return the exit status."""
-    stdin, stdout = take_stdio()
-    connection = Connection(service)
-    await open_writer(stdout, connection.outbox)
-    return await connection.serve(read_chunks(stdin))
-
-
-def take_stdio() -> tuple[int, int]:
-    """Move stdin and stdout to descriptors that nobody else knows.
-
-    What anything in this process or its children prints then goes to stderr, and no child can read a frame.
-    """
-    sys.stdout.flush()
-    stdin, stdout = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    return stdin, stdout
-
-
-async def read_chunks(descriptor: int) -> AsyncGenerator[bytes, None]:
-    """Yield what can be read, in pieces, until it ends."""
+async def read_chunks(descriptor: int, begun: bytes = b"") -> AsyncGenerator[bytes, None]:
+    """Yield what was read already, and then what can be read, in pieces, until it ends."""
+    if begun:
+        yield begun
     if not _can_wait(descriptor):
         try:
             while chunk := await asyncio.to_thread(os.read, descriptor, CHUNK_BYTES):
