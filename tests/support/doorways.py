@@ -21,17 +21,31 @@ def serve_through(folder: Path, daemon: Callable[[socket.socket], Coroutine[Any,
     return attach(VERSION, {}, b"", lambda _, listener: asyncio.run(daemon(listener)))
 
 
+class OneVisit:
+    """Serves the first visitor, and then nobody."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self.over = asyncio.Event()
+
+    def arrive(self) -> bool:
+        return not self.over.is_set()
+
+    async def visit(self, visitor: Visitor) -> None:
+        await visitor.serve(Connection(self._service))
+        visitor.let_go()
+
+    def depart(self) -> None:
+        self.over.set()
+
+    def give_way(self) -> bool:
+        return False
+
+
 async def receive_one(listener: socket.socket, service: Service) -> None:
     """Serve the first visitor, and end with it."""
-    over = asyncio.Event()
-
-    async def visit(visitor: Visitor) -> None:
-        await visitor.serve(Connection(service))
-        visitor.let_go()
-        over.set()
-
-    reception = Reception(listener, VERSION, visit, lambda: False)
-    reception.open()
-    await over.wait()
+    household = OneVisit(service)
+    reception = Reception(listener, VERSION, household)
+    await household.over.wait()
     await reception.close()
     await reception.join()

@@ -384,3 +384,41 @@ async def test_a_client_whose_daemon_dies_ends_with_status_1_and_says_so(tmp_pat
     assert await client.status() == 1
     assert process.stderr is not None
     assert "ended unexpectedly" in (await process.stderr.read()).decode()
+
+
+async def test_a_daemon_that_does_not_answer_is_not_waited_for_without_end(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    hasty = [*SERVE[:-1], "import midstream.server.wire.attaching as a; a.PATIENCE_SECONDS = 0.3; " + SERVE[-1]]
+    async with editor_on(data) as editor:
+        os.kill(editor.daemon_pid(), signal.SIGSTOP)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *hasty, "serve", "--data-dir", str(data), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+            error = await RawClient(process).error("initialize", {"capabilities": {}})
+            assert await asyncio.wait_for(process.wait(), PATIENCE) == 1
+        finally:
+            os.kill(editor.daemon_pid(), signal.SIGCONT)
+        assert "does not answer" in error["message"]
+        assert (await editor.call("thread/list")).threads == ()
+
+
+async def test_an_editor_that_ignores_the_ends_of_its_children_is_served_too(tmp_path: Path, workspace: Path) -> None:
+    data = tmp_path / "data"
+    ignoring = (
+        "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        ignoring,
+        *serve_command(data, "--rehearsal"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    client = RawClient(process)
+    await client.initialize()
+    run = await client.begin(await client.new_thread(workspace, mode="fullAccess"), "run true\nsay: done")
+    assert (await client.result("run/wait", {"runId": run}))["run"]["status"] == "completed"
+    await client.close_input()
+    assert await client.status() == 0

@@ -1,7 +1,6 @@
 """The daemon's process: its clients, its signals, and its end."""
 
 import asyncio
-import logging
 import signal
 import socket
 from pathlib import Path
@@ -14,8 +13,6 @@ from midstream.server.wire.connection import Connection
 from midstream.server.wire.logs import configure
 from midstream.server.wire.reception import Reception, Visitor
 
-LOG: Final = logging.getLogger(__name__)
-
 
 def run_daemon(listener: socket.socket) -> None:
     """Serve the current folder's clients until the daemon is not needed any more."""
@@ -26,16 +23,15 @@ async def _serve(listener: socket.socket) -> None:
     server = Server(Path.cwd())
     configure(server.hub, Path("log") / "midstream.log")
     household = Household(server)
-    reception = Reception(listener, VERSION, household.visit, household.lifetime.give_way)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         loop.add_signal_handler(number, household.lifetime.stop)
-    reception.open()
+    reception = Reception(listener, VERSION, household)
     try:
         await household.lifetime.wait()
     finally:
+        household.end_connections()
         await reception.close()
-        household.end()
         await reception.join()
         await server.aclose()
 
@@ -45,33 +41,39 @@ class Household:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self.lifetime = Lifetime(lambda: server.busy, server.drain, lambda: server.idle_seconds)
+        self.lifetime: Final = Lifetime(lambda: server.busy, server.drain, lambda: server.idle_seconds)
         self._connections: set[Connection] = set()
         self._last: list[Visitor] = []
-        self._ending = False
+
+    def arrive(self) -> bool:
+        """Count a client in, unless the daemon is ending."""
+        self._let_go()
+        return self.lifetime.arrive()
 
     async def visit(self, visitor: Visitor) -> None:
-        """Serve one client until its connection ends."""
-        self.lifetime.arrive()
-        self._let_go()
+        """Serve a client until its connection ends."""
         connection = Connection(self._server.service_for(launch_of(visitor.launch)))
         self._connections.add(connection)
-        if self._ending:
+        if self.lifetime.over:
             connection.end(0)
         try:
             await visitor.serve(connection)
         finally:
             self._connections.discard(connection)
-            self.lifetime.depart()
-            # The last one out sees the daemon's end: then all is written, and all agents are gone.
             self._last.append(visitor)
-            if not self.lifetime.over:
-                self._let_go()
 
-    def end(self) -> None:
-        """End all connections, and such as are just beginning."""
-        self._ending = True
-        self.lifetime.stop()
+    def depart(self) -> None:
+        """Count a client out: the last one sees the daemon's end, when all is written and all agents are gone."""
+        self.lifetime.depart()
+        if not self.lifetime.over:
+            self._let_go()
+
+    def give_way(self) -> bool:
+        """End for a daemon of another version, unless a client or a run needs this one; return whether it ends."""
+        return self.lifetime.give_way()
+
+    def end_connections(self) -> None:
+        """End all connections."""
         for connection in self._connections:
             connection.end(0)
 

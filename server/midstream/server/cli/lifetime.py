@@ -27,11 +27,14 @@ class Lifetime:
         """Whether nothing needs the daemon now."""
         return self._stopped.is_set() or (self._unneeded() and not self._idle())
 
-    def arrive(self) -> None:
-        """Note that a client is attached."""
+    def arrive(self) -> bool:
+        """Note that a client is attached; False where it is too late, and nothing was noted."""
+        if self._stopped.is_set():
+            return False
         self._attached += 1
         self._occupied.set()
         self._vacant.clear()
+        return True
 
     def depart(self) -> None:
         """Note that a client is gone."""
@@ -60,8 +63,7 @@ class Lifetime:
                 await self._first(self._occupied.wait(), self._drain())
             else:
                 await self._first(self._occupied.wait(), asyncio.sleep(self._idle()))
-                if self._unneeded():
-                    return
+                self.give_way()
 
     def _unneeded(self) -> bool:
         return not self._attached and not self._busy()

@@ -5,6 +5,7 @@ Nothing passes through it: the daemon reads and writes the editor's pipes itself
 
 import json
 import os
+import signal
 import socket
 import sys
 import time
@@ -43,9 +44,12 @@ def attach(version: str, launch: dict[str, object], begun: bytes, become: Callab
             _start(lock, version, become)
         if (connection := doorway.dial()) is not None:
             with connection:
+                connection.settimeout(PATIENCE_SECONDS)
                 answers = connection.makefile("rb")
                 hello = doorway.line(version=version, launch=launch, begun=len(begun))
                 if (answer := _introduce(connection, hello + begun, answers.readline)).get("welcome"):
+                    connection.settimeout(None)
+                    socket.send_fds(connection, [b"\n"], [0, 1, 2])
                     return _wait(answers.readline)
                 refusal = answer
         time.sleep(RETRY_SECONDS)
@@ -58,12 +62,11 @@ def attach(version: str, launch: dict[str, object], begun: bytes, become: Callab
 
 
 def _introduce(connection: socket.socket, hello: bytes, read: Callable[[], bytes]) -> dict[str, object]:
-    """Hand the pipes over and return the daemon's answer, empty where it was just ending."""
+    """Return the daemon's answer, empty where it was just ending; only one that welcomes gets the pipes."""
     try:
-        sent = socket.send_fds(connection, [hello], [0, 1, 2])
-        connection.sendall(hello[sent:])
+        connection.sendall(hello)
         answer = read()
-    except (BrokenPipeError, ConnectionResetError):
+    except (BrokenPipeError, ConnectionResetError, TimeoutError):
         return {}
     return dict(json.loads(answer)) if answer else {}
 
@@ -88,6 +91,7 @@ def _wait(read: Callable[[], bytes]) -> int:
 def _start(lock: int, version: str, become: Callable[[int, socket.socket], None]) -> None:
     """Let a process of its own, which ends with no editor, become the daemon."""
     listener = doorway.listen()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # one that an editor ignores would hide the ends of children
     if os.fork() == 0:
         status = 1
         try:

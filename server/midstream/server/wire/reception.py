@@ -4,12 +4,11 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final, Protocol
 
 import orjson
-from attrs import define, field, frozen
+from attrs import frozen
 
 from midstream.protocol.base import JsonObject
 from midstream.server.runtime.background import Background
@@ -21,6 +20,7 @@ from midstream.server.wire.stdio import open_writer, read_chunks
 log = logging.getLogger(__name__)
 
 HELLO_SECONDS: Final = 5.0
+AGAIN_SECONDS: Final = 1.0
 PIPES: Final = 3
 
 
@@ -58,29 +58,47 @@ class Visitor:
         self.connection.close()
 
 
-@define(eq=False)
+class Household(Protocol):
+    """Who lives behind the doorway."""
+
+    def arrive(self) -> bool:
+        """Count somebody in, to be served and to depart; False where the daemon is ending already."""
+
+    async def visit(self, visitor: Visitor) -> None:
+        """Serve a client until its connection ends."""
+
+    def depart(self) -> None:
+        """Count out who arrived."""
+
+    def give_way(self) -> bool:
+        """End for one of another version, where nobody needs this daemon; return whether it ends."""
+
+
+@frozen
+class Hello:
+    """What one who comes says first."""
+
+    launch: JsonObject
+    begun: bytes
+
+
 class Reception:
-    """Receives visitors until it is closed; one of another version is told whether this daemon leaves for it."""
+    """Receives who comes through the doorway until it is closed."""
 
-    listener: socket.socket
-    version: str
-    visit: Callable[[Visitor], Coroutine[Any, Any, None]]
-    leave: Callable[[], bool]
-    _arrivals: Background = field(factory=Background, init=False)
-    _accepting: asyncio.Task[None] | None = field(default=None, init=False)
-
-    def open(self) -> None:
-        """Begin to receive."""
-        self.listener.setblocking(False)
+    def __init__(self, listener: socket.socket, version: str, household: Household) -> None:
+        self._listener = listener
+        self._version = version
+        self._household = household
+        self._arrivals = Background()
+        self._listener.setblocking(False)
         self._accepting = asyncio.create_task(self._accept())
 
     async def close(self) -> None:
         """Receive nobody any more: who knocks now begins anew, with the next daemon."""
-        if self._accepting is not None:
-            self._accepting.cancel()
-            await asyncio.wait([self._accepting])
+        self._accepting.cancel()
+        await asyncio.wait([self._accepting])
         doorway.forget()
-        self.listener.close()
+        self._listener.close()
 
     async def join(self) -> None:
         """Wait until all visits are over."""
@@ -89,52 +107,63 @@ class Reception:
     async def _accept(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            connection, _ = await loop.sock_accept(self.listener)
-            self._arrivals.spawn(self._receive(connection))
+            try:
+                connection, _ = await loop.sock_accept(self._listener)
+            except OSError as error:  # out of descriptors, say: those who wait are let in once some are free
+                log.warning("Nobody can be let in just now: %s", error)
+                await asyncio.sleep(AGAIN_SECONDS)
+            else:
+                self._arrivals.spawn(self._receive(connection))
 
     async def _receive(self, connection: socket.socket) -> None:
-        descriptors: list[int] = []
+        visitor = None
         try:
-            async with asyncio.timeout(HELLO_SECONDS):
-                visitor = await self._introduced(connection, descriptors)
+            hello = await self._hello(connection)
+            if hello is None or not self._household.arrive():
+                return
+            try:
+                visitor = await _welcome(connection, hello)
+                await self._household.visit(visitor)
+            finally:
+                self._household.depart()
         except (OSError, ValueError, KeyError, TypeError, TimeoutError) as error:
             log.warning("Somebody who came through the socket was turned away: %s", error)
-            visitor = None
-        except asyncio.CancelledError:
-            _close(connection, descriptors)
-            raise
-        if visitor is None:
-            _close(connection, descriptors)
-        else:
-            await self.visit(visitor)
+        finally:
+            if visitor is None:
+                connection.close()
 
-    async def _introduced(self, connection: socket.socket, descriptors: list[int]) -> Visitor | None:
-        """Return who came; None where its version differs, which it was told."""
+    async def _hello(self, connection: socket.socket) -> Hello | None:
+        """Return what one who came says; None where its version differs, which it was told."""
         if doorway.peer_uid(connection) != os.geteuid():
             raise ValueError("it belongs to another user")
-        loop = asyncio.get_running_loop()
-        await _readable(connection)
-        data, received, _, _ = socket.recv_fds(connection, doorway.HELLO_BYTES, PIPES)
         connection.setblocking(False)
-        for descriptor in received:
-            os.set_inheritable(descriptor, False)
-        descriptors += received
-        head, _, begun = data.partition(b"\n")
-        hello = orjson.loads(head)
-        if hello["version"] != self.version:
-            refusal = doorway.line(version=self.version, pid=os.getpid(), leaving=self.leave())
-            await loop.sock_sendall(connection, refusal)
-            return None
-        stdin, stdout, stderr = descriptors
-        while len(begun) < hello["begun"]:
-            more = await loop.sock_recv(connection, hello["begun"] - len(begun))
-            if not more:
-                raise ValueError("it ended in the middle of its hello")
-            begun += more
-        if self.listener.fileno() < 0:
-            raise ValueError("the daemon is just ending")
-        await loop.sock_sendall(connection, doorway.line(welcome=True))
-        return Visitor(connection, hello["launch"], begun, stdin, stdout, stderr)
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(HELLO_SECONDS):
+            head, _, begun = (await loop.sock_recv(connection, doorway.HELLO_BYTES)).partition(b"\n")
+            hello = orjson.loads(head)
+            if hello["version"] != self._version:
+                leaving = self._household.give_way()
+                refusal = doorway.line(version=self._version, pid=os.getpid(), leaving=leaving)
+                await loop.sock_sendall(connection, refusal)
+                return None
+            while len(begun) < hello["begun"]:
+                more = await loop.sock_recv(connection, hello["begun"] - len(begun))
+                if not more:
+                    raise ValueError("it ended in the middle of its hello")
+                begun += more
+        return Hello(launch=hello["launch"], begun=begun)
+
+
+async def _welcome(connection: socket.socket, hello: Hello) -> Visitor:
+    """Let one in, and take its pipes."""
+    async with asyncio.timeout(HELLO_SECONDS):
+        await asyncio.get_running_loop().sock_sendall(connection, doorway.line(welcome=True))
+        await _readable(connection)
+    _, received, _, _ = socket.recv_fds(connection, 1, PIPES)
+    for descriptor in received:
+        os.set_inheritable(descriptor, False)
+    stdin, stdout, stderr = received
+    return Visitor(connection, hello.launch, hello.begun, stdin, stdout, stderr)
 
 
 async def _readable(connection: socket.socket) -> None:
@@ -145,9 +174,3 @@ async def _readable(connection: socket.socket) -> None:
         await ready.wait()
     finally:
         loop.remove_reader(connection)
-
-
-def _close(connection: socket.socket, descriptors: list[int]) -> None:
-    connection.close()
-    for descriptor in descriptors:
-        os.close(descriptor)
