@@ -8,6 +8,7 @@ import attrs
 from hypothesis import strategies as st
 
 from midstream.protocol.base import JsonObject
+from midstream.protocol.checked import CHECKS, CommandId, RelativePath, lies_inside
 from midstream.protocol.converter import make_converter
 from midstream.protocol.names import camel
 from midstream.protocol.notifications import RECORD_CLASSES, ThreadEvent
@@ -69,7 +70,14 @@ def _arms(type_: object) -> frozenset[str]:
 def sample(type_: object) -> Any:
     """Return a JSON value of a type with all that it may hold: each optional field, each arm of a list's union."""
     origin, arms = get_origin(type_), get_args(type_)
-    scalars: dict[object, object] = {str: "text", int: 7, float: 7.5, bool: True, object: ANYTHING}
+    scalars: dict[object, object] = {
+        str: "text",
+        int: 7,
+        float: 7.5,
+        bool: True,
+        object: ANYTHING,
+        **dict.fromkeys(CHECKS, "text"),
+    }
     if type_ in scalars:
         return scalars[type_]
     if isinstance(type_, type) and attrs.has(type_):
@@ -82,12 +90,18 @@ def sample(type_: object) -> Any:
     return arms[0] if origin is Literal else sample(arms[0])
 
 
+def _is_path(text: str) -> bool:
+    return lies_inside(text.encode())
+
+
 @cache
 def instances(type_: object) -> st.SearchStrategy[Any]:
     """Return a strategy of instances of a type."""
     origin, arms = get_origin(type_), get_args(type_)
     scalars: dict[object, st.SearchStrategy[Any]] = {
         str: st.text(max_size=4),
+        CommandId: st.text(min_size=1, max_size=4),
+        RelativePath: st.lists(st.text("abc.é -", min_size=1), min_size=1, max_size=3).map("/".join).filter(_is_path),
         int: st.integers(-(2**53), 2**53),
         float: st.floats(allow_nan=False, allow_infinity=False),
         object: JSON,

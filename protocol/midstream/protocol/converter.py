@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Callable, Mapping
-from functools import reduce
-from operator import or_
+from functools import partial, reduce
+from operator import is_, or_
 from types import NoneType, UnionType
 from typing import Final, Literal, TypeAlias, TypeVar, Union, cast, get_args, get_origin
 
@@ -14,6 +14,7 @@ from cattrs.errors import ClassValidationError, IterableValidationError
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, make_mapping_structure_fn, override
 
 from midstream.protocol.base import OPTIONAL, JsonObject
+from midstream.protocol.checked import CHECKS
 from midstream.protocol.faults import FaultInside, invalid_params
 from midstream.protocol.methods.thread import ForkPoint
 from midstream.protocol.names import camel
@@ -32,6 +33,9 @@ TAGGED_UNIONS: Final[tuple[tuple[object, str], ...]] = (
     (ForkPoint, "type"),
     (Resolution, "strategy"),
 )
+LARGEST_INTEGER: Final = 2**53
+"""Up to here a client that knows doubles alone reads every integer exactly."""
+
 SCALARS: Final = (str, int, float, bool, NoneType)
 
 
@@ -49,8 +53,11 @@ def without_none(type_: object) -> object:
 def make_converter(*, forbid_extra_keys: bool = False) -> Converter:
     """Make a converter for all classes of the protocol; unknown keys are ignored unless forbidden."""
     converter = Converter(forbid_extra_keys=forbid_extra_keys)
-    for scalar in (str, int, bool):
+    for scalar in (str, bool):
         converter.register_structure_hook(scalar, _exactly(scalar))
+    for kind, check in CHECKS.items():
+        converter.register_structure_hook_func(partial(is_, kind), _checked(check))
+    converter.register_structure_hook(int, _integer)
     converter.register_structure_hook(float, _number)
     converter.register_structure_hook_func(lambda t: t is object, lambda value, _: value)
     converter.register_unstructure_hook_func(lambda t: t is object, lambda value: value)
@@ -106,6 +113,19 @@ def _exactly(cls: type[object]) -> Hook:
         return value
 
     return hook
+
+
+def _checked(check: Callable[[str], str]) -> Hook:
+    exactly = _exactly(str)
+    return lambda value, target: check(cast(str, exactly(value, target)))
+
+
+def _integer(value: object, _: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"expected integer, got {_json_name(type(value))}")
+    if abs(value) > LARGEST_INTEGER:
+        raise ValueError(f"expected integer from {-LARGEST_INTEGER} to {LARGEST_INTEGER}")
+    return value
 
 
 def _one_of(value: object, type_: object) -> object:

@@ -18,6 +18,7 @@ import attrs
 from cattrs import Converter
 
 from midstream.protocol.base import JsonObject
+from midstream.protocol.checked import CHECKS
 from midstream.protocol.converter import make_converter, without_none
 from midstream.protocol.errors import ERROR_CODES, ErrorData, InvalidParamsData
 from midstream.protocol.lifecycle import InitializationOptions, MidstreamCapabilities
@@ -50,7 +51,14 @@ UNION_NAMES: Final[Mapping[object, str]] = MappingProxyType(
     }
 )
 SCALARS: Final[Mapping[object, str]] = MappingProxyType(
-    {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
+    {
+        str: "string",
+        int: "integer",
+        float: "number",
+        bool: "boolean",
+        NoneType: "null",
+        **dict.fromkeys(CHECKS, "string"),
+    }
 )
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 from attrs import frozen
 
 from midstream.protocol.base import CheckpointId, ThreadId, optional
+from midstream.protocol.checked import RelativePath
 from midstream.protocol.methods.params import ChangeParams, Params
 from midstream.protocol.records.checkpoint import Checkpoint, FileSummary
 
@@ -45,7 +46,7 @@ class CheckpointDiffParams(Params):
     thread_id: ThreadId
     from_: CheckpointId
     to: str
-    path: str | None = optional()
+    path: RelativePath | None = optional()
     context: int | None = optional()
     patch: bool | None = optional()
 
@@ -64,7 +65,7 @@ class CheckpointFileParams(Params):
     """A file as a checkpoint holds it."""
 
     checkpoint_id: CheckpointId
-    path: str
+    path: RelativePath
 
 
 @frozen(kw_only=True)
@@ -81,7 +82,7 @@ class CheckpointFileResult:
 class Hunk:
     """A hunk of a diff with no context, as git counts its lines."""
 
-    path: str
+    path: RelativePath
     old_start: int
     old_lines: int
     new_start: int
@@ -93,8 +94,8 @@ class CheckpointRestoreParams(ChangeParams):
     """Bring files, or single hunks, back to a checkpoint; `dirty_paths` have unsaved edits in the editor."""
 
     checkpoint_id: CheckpointId
-    paths: tuple[str, ...] | None = optional()
+    paths: tuple[RelativePath, ...] | None = optional()
     hunks: tuple[Hunk, ...] | None = optional()
     dry_run: bool | None = optional()
     force: bool | None = optional()
-    dirty_paths: tuple[str, ...] | None = optional()
+    dirty_paths: tuple[RelativePath, ...] | None = optional()

@@ -3,6 +3,7 @@
 from attrs import frozen
 
 from midstream.protocol.base import optional
+from midstream.protocol.checked import CommandId
 
 
 @frozen(kw_only=True)
@@ -16,4 +17,4 @@ class Params:
 class ChangeParams(Params):
     """Params of a request that changes something; the same `command_id` again gives the first answer."""
 
-    command_id: str | None = optional()
+    command_id: CommandId | None = optional()

@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 from attrs import frozen
 
 from midstream.protocol.base import CheckpointId, HandoffId, ItemId, RunId, ThreadId, optional
+from midstream.protocol.checked import RelativePath
 from midstream.protocol.methods.params import ChangeParams, Params
 from midstream.protocol.records.checkpoint import RestoreResult
 from midstream.protocol.records.handoff import ContextTransfer
@@ -202,7 +203,7 @@ class ThreadRollbackParams(ThreadChangeParams):
     restore_files: bool | None = optional()
     dry_run: bool | None = optional()
     force: bool | None = optional()
-    dirty_paths: tuple[str, ...] | None = optional()
+    dirty_paths: tuple[RelativePath, ...] | None = optional()
 
 
 @frozen(kw_only=True)

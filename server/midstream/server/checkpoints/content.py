@@ -2,6 +2,7 @@
 
 import re
 
+from midstream.protocol.checked import lies_inside
 from midstream.server.checkpoints.errors import BadPath, CheckpointMissing, PathNotInCheckpoint
 from midstream.server.checkpoints.git import Git
 from midstream.server.checkpoints.model import FileContent
@@ -35,6 +36,6 @@ async def read_file(git: Git, ref: str, path: bytes) -> FileContent:
 
 def checked_path(path: bytes) -> bytes:
     """Return `path` if it names something below the workspace; otherwise raise BadPath."""
-    if b"\0" in path or not {b"", b".", b".."}.isdisjoint(path.split(b"/")):
+    if not lies_inside(path):
         raise BadPath(f"not a path below the workspace: {path.decode(errors='replace')!r}")
     return path

@@ -12,7 +12,7 @@ from midstream.protocol.methods.checkpoint import (
     CheckpointListResult,
 )
 from midstream.protocol.records.checkpoint import Checkpoint
-from midstream.server.checkpoints import BadPath, CheckpointError, CheckpointMissing, PathNotInCheckpoint
+from midstream.server.checkpoints import CheckpointError, CheckpointMissing, PathNotInCheckpoint
 from midstream.server.graph.state import ThreadState
 from midstream.server.runtime.checkpointing import summary_of
 from midstream.server.runtime.workspaces import workspace_name, workspace_path
@@ -48,8 +48,6 @@ def handlers(host: Host) -> dict[str, Handler]:
                 context=context,
                 patch=params.patch is True,
             )
-        except BadPath as error:
-            raise InvalidParams(str(error), "path") from None
         except CheckpointError as error:
             raise _failed(error, base) from error
         return CheckpointDiffResult(
@@ -64,8 +62,6 @@ def handlers(host: Host) -> dict[str, Handler]:
             content = await host.daemon.checkpoints.file(
                 workspace_name(checkpoint.scope_id), checkpoint.ref, params.path.encode()
             )
-        except BadPath as error:
-            raise InvalidParams(str(error), "path") from None
         except PathNotInCheckpoint:
             raise InvalidParams(f"checkpoint {checkpoint.id} holds no file {params.path}", "path") from None
         except CheckpointError as error:
