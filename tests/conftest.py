@@ -6,11 +6,16 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from support.editor import Editor, editor_on
 
 # Daemons and agents are started by the hundred here: each would compile the whole project anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# The same examples on every run; `--hypothesis-profile=default` looks for new ones.
+settings.register_profile("fixed", derandomize=True, deadline=None)
+settings.load_profile("fixed")
 
 
 @pytest.fixture

@@ -43,6 +43,9 @@ ReasonCode: TypeAlias = Literal[
     "workspace_moved",
 ]
 
+LARGEST_INTEGER: Final = 2**53
+"""Up to here a client that knows doubles alone reads every integer exactly."""
+
 OPTIONAL: Final = "midstream.optional"
 
 

@@ -13,7 +13,7 @@ from cattrs.cols import homogenous_tuple_structure_factory
 from cattrs.errors import ClassValidationError, IterableValidationError
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, make_mapping_structure_fn, override
 
-from midstream.protocol.base import OPTIONAL, JsonObject
+from midstream.protocol.base import LARGEST_INTEGER, OPTIONAL, JsonObject
 from midstream.protocol.checked import CHECKS
 from midstream.protocol.faults import FaultInside, invalid_params
 from midstream.protocol.methods.thread import ForkPoint
@@ -33,9 +33,6 @@ TAGGED_UNIONS: Final[tuple[tuple[object, str], ...]] = (
     (ForkPoint, "type"),
     (Resolution, "strategy"),
 )
-LARGEST_INTEGER: Final = 2**53
-"""Up to here a client that knows doubles alone reads every integer exactly."""
-
 SCALARS: Final = (str, int, float, bool, NoneType)
 
 

@@ -6,8 +6,9 @@ from typing import Final, get_args
 import attrs
 import pytest
 
+from midstream.protocol.base import LARGEST_INTEGER
 from midstream.protocol.checked import LONGEST_COMMAND_ID, CommandId, RelativePath
-from midstream.protocol.converter import LARGEST_INTEGER, structure
+from midstream.protocol.converter import structure
 from midstream.protocol.errors import InvalidParams
 from midstream.protocol.methods.table import METHODS
 from midstream.protocol.methods.thread import ThreadCreateParams, ThreadSubscribeParams

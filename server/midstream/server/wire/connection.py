@@ -63,6 +63,7 @@ async def _read(chunks: AsyncGenerator[bytes, None], conversation: Conversation,
                     log.warning("A client is cut off: %s", frame.message)
                     return
                 await conversation.settled()
+                await conversation.room()
             await outbox.accepting()
     if decoder.midway:
         log.warning("A client's input ended inside a message.")

@@ -19,6 +19,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
 from midstream.protocol.base import JsonObject
+from midstream.protocol.nesting import DEEPEST, is_too_deep
 from midstream.server.wire import errors
 from midstream.server.wire.errors import RpcError, error_of
 from midstream.server.wire.framing import BadFrame, Frame, encode
@@ -27,6 +28,9 @@ from midstream.server.wire.outbox import Outbox
 
 log = logging.getLogger(__name__)
 
+LONGEST_ID: Final = 256
+IN_FLIGHT: Final = 4096
+IN_FLIGHT_BYTES: Final = 64 * 1024 * 1024
 LOSSY: Final = frozenset({lsp.WINDOW_LOG_MESSAGE, lsp.PROGRESS})
 
 
@@ -41,6 +45,8 @@ class WireProtocol(LanguageServerProtocol):
         super().__init__(server, converter)
         self._outbox = outbox
         self._running: dict[MessageId, asyncio.Task[None]] = {}
+        self._held = 0
+        self._freed = asyncio.Event()
 
     @abstractmethod
     def admit(self, method: str) -> None:
@@ -62,13 +68,19 @@ class WireProtocol(LanguageServerProtocol):
             message = orjson.loads(frame)
         except orjson.JSONDecodeError:
             return self._fail(None, RpcError(errors.PARSE_ERROR, "The message is not JSON in UTF-8."))
-        return self.handle_message(message)
+        return self.handle_message(message, len(frame))
 
-    def handle_message(self, message: Any) -> None:
-        """Take a message: a JSON value of any shape."""
+    def handle_message(self, message: Any, size: int = 0) -> None:
+        """Take a message, a JSON value of any shape, that came in `size` bytes."""
         match message:
+            case {"id": str(long_id)} if len(long_id) > LONGEST_ID:
+                self._fail(None, RpcError(errors.INVALID_REQUEST, f"An id has at most {LONGEST_ID} characters."))
+            case _ if is_too_deep(message):
+                msg_id = message.get("id") if isinstance(message, dict) else None
+                refusal = RpcError(errors.INVALID_REQUEST, f"The message is nested more than {DEEPEST} deep.")
+                self._fail(msg_id if isinstance(msg_id, str | int) else None, refusal)
             case {"jsonrpc": "2.0", "method": str(method), "id": str() | int() as msg_id}:
-                self._handle_request(msg_id, method, message.get("params"))
+                self._handle_request(msg_id, method, message.get("params"), size)
             case {"jsonrpc": "2.0", "method": str(method)} if "id" not in message:
                 self._handle_notification(method, message.get("params"))
             case {"jsonrpc": "2.0", "result": _} | {"jsonrpc": "2.0", "error": _} if "method" not in message:
@@ -79,6 +91,12 @@ class WireProtocol(LanguageServerProtocol):
                 self._fail(None, RpcError(errors.INVALID_REQUEST, "Batches are not taken; send one by one."))
             case _:
                 self._fail(None, RpcError(errors.INVALID_REQUEST, "This is no JSON-RPC 2.0 message."))
+
+    async def room(self) -> None:
+        """Wait while the requests in flight hold more than their share of memory: no more are read meanwhile."""
+        while self._held > IN_FLIGHT_BYTES:
+            self._freed.clear()
+            await self._freed.wait()
 
     def tell(self, method: str, params: object) -> None:
         """Send one of LSP's notifications."""
@@ -126,22 +144,27 @@ class WireProtocol(LanguageServerProtocol):
             if handler.__module__.startswith("pygls."):  # what a language server does: text documents and the like
                 del self.fm.builtin_features[method]
 
-    def _handle_request(self, msg_id: MessageId, method_name: str, params: object) -> None:
+    def _handle_request(self, msg_id: MessageId, method_name: str, params: object, size: int = 0) -> None:
         try:
             if msg_id in self._running:
                 raise RpcError(errors.INVALID_REQUEST, f"A request with the id {msg_id} is still in flight.")
+            if len(self._running) >= IN_FLIGHT and method_name != lsp.SHUTDOWN:
+                raise RpcError(errors.INVALID_REQUEST, f"{IN_FLIGHT} requests are in flight; wait for answers.")
             self.admit(method_name)
         except RpcError as refusal:
             self._fail(msg_id, refusal)
         else:
-            self._running[msg_id] = asyncio.create_task(self._answer(msg_id, method_name, params))
+            self._held += size
+            self._running[msg_id] = asyncio.create_task(self._answer(msg_id, method_name, params, size))
 
-    async def _answer(self, msg_id: MessageId, method: str, params: object) -> None:
+    async def _answer(self, msg_id: MessageId, method: str, params: object, size: int) -> None:
         try:
             frame = answer_frame(msg_id, await self._outcome(method, params))
         except (Exception, asyncio.CancelledError) as problem:
             frame = error_frame(msg_id, error_of(problem, method))
         del self._running[msg_id]
+        self._held -= size
+        self._freed.set()
         self._outbox.send(frame)
         self._outbox.flush()
 

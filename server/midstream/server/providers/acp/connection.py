@@ -12,6 +12,7 @@ import orjson
 from attrs import frozen
 
 from midstream.protocol.base import JsonObject
+from midstream.protocol.nesting import is_too_deep
 from midstream.protocol.records.run import Failure
 from midstream.server.providers.acp.failures import gone
 from midstream.server.providers.acp.reading import member
@@ -202,21 +203,21 @@ def _answer(message: JsonObject) -> Answer:
 
 
 def parse_line(line: bytes) -> JsonObject:
-    """Return the object on a line, empty where there is none."""
+    """Return the object on a line, empty where there is none, or one nested too deeply to be kept."""
     try:
         message = orjson.loads(line)
     except orjson.JSONDecodeError:
         message = _parse_leniently(line)
-    return message if isinstance(message, dict) else {}
+    return message if isinstance(message, dict) and not is_too_deep(message) else {}
 
 
 def _parse_leniently(line: bytes) -> object:
-    """Parse what has half a surrogate pair in it, as agents write that stream by UTF-16 unit."""
+    """Parse what is no JSON and yet written: NaN, and half of a surrogate pair, where text is streamed by its units."""
     try:
-        message = json.loads(line.decode(errors="replace"))
+        message = json.loads(line.decode(errors="replace"), parse_constant=lambda _: None)
+        return orjson.loads(json.dumps(message, ensure_ascii=False).encode(errors="replace"))
     except (ValueError, RecursionError):
         return None
-    return orjson.loads(json.dumps(message, ensure_ascii=False).encode(errors="replace"))
 
 
 async def read_lines(stream: asyncio.StreamReader, limit: int = LINE_LIMIT) -> AsyncIterator[bytes]:

@@ -2,7 +2,7 @@
 
 import shlex
 
-from midstream.protocol.base import JsonObject
+from midstream.protocol.base import LARGEST_INTEGER, JsonObject
 
 
 def member(value: object, name: str) -> JsonObject:
@@ -25,11 +25,12 @@ def text_of(value: object, *names: str) -> str | None:
 
 
 def count_of(value: object, *names: str) -> int | None:
-    """Return the first of an object's members that is a whole number from 0 on."""
+    """Return the first of an object's members that is a whole number from 0 to what a record holds."""
     if not isinstance(value, dict):
         return None
     numbers = (value.get(name) for name in names)
-    return next((n for n in numbers if isinstance(n, int) and not isinstance(n, bool) and n >= 0), None)
+    whole = (n for n in numbers if isinstance(n, int) and not isinstance(n, bool))
+    return next((n for n in whole if 0 <= n <= LARGEST_INTEGER), None)
 
 
 def block_text(block: JsonObject) -> str:
