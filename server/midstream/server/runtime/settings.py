@@ -15,6 +15,7 @@ from midstream.protocol.converter import make_converter, structure
 from midstream.protocol.errors import InvalidParams
 from midstream.protocol.lifecycle import ConfigProblem
 from midstream.protocol.names import camel
+from midstream.protocol.nesting import DEEPEST, is_too_deep
 from midstream.protocol.records.config import (
     CheckpointConfig,
     Config,
@@ -23,8 +24,15 @@ from midstream.protocol.records.config import (
     ProviderConfig,
     SessionConfig,
 )
+from midstream.server.runtime.files import NotRead, read_regular
 
 CONVERTER: Final = make_converter(forbid_extra_keys=True)
+FILE_BYTES: Final = 64 * 1024
+PROBLEMS: Final = 50
+"""How many problems are told; a configuration with more of them is something else altogether."""
+
+KEY_SHOWN: Final = 100
+TOO_DEEP: Final = f"nested more than {DEEPEST} deep"
 AT_LEAST: Final[Mapping[str, float]] = MappingProxyType(
     {
         "handoff.budgetTokens": 1,
@@ -56,13 +64,20 @@ class Settings:
 def read_file(path: Path, base: Config) -> Settings:
     """Return the configuration file's values over `base`; a file that is not there has none."""
     try:
-        with path.open("rb") as file:
-            tables = tomllib.load(file)
+        tables = tomllib.loads(read_regular(path, FILE_BYTES, follow=True).decode())
     except FileNotFoundError:
         return Settings(config=base)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        return Settings(config=base, problems=(ConfigProblem(key="", message=f"{path}: {error}"),))
+    except NotRead as error:
+        return _unread(base, f"{path} {error}")
+    except RecursionError:
+        return _unread(base, f"{path}: {TOO_DEEP}")
+    except ValueError as error:  # no UTF-8, no TOML, or a number of thousands of digits
+        return _unread(base, f"{path}: {error}")
     return merge(base, _camel_tables(tables), str(path))
+
+
+def _unread(base: Config, message: str) -> Settings:
+    return Settings(config=base, problems=(ConfigProblem(key="", message=message),))
 
 
 def with_rehearsal(config: Config, folder: Path) -> Config:
@@ -76,48 +91,66 @@ def _rehearsal_agent(name: ProviderKind, folder: Path) -> ProviderConfig:
     return ProviderConfig(driver="acp", label=name.capitalize(), command=command)
 
 
+class _Problems:
+    """What is wrong with a source of configuration, the first `PROBLEMS` of it."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._found: list[ConfigProblem] = []
+
+    def note(self, place: str, what: str) -> None:
+        """Note what is wrong with a key, which may be as long as its author liked."""
+        shown = place if len(place) <= KEY_SHOWN else f"{place[:KEY_SHOWN]}…"
+        if len(self._found) < PROBLEMS:
+            self._found.append(ConfigProblem(key=shown, message=f"{self._source}: {shown}: {what}"))
+
+    def all(self) -> tuple[ConfigProblem, ...]:
+        """Return them in order."""
+        return tuple(self._found)
+
+
 def merge(base: Config, tables: JsonObject, source: str) -> Settings:
     """Return `tables`, key by key, over `base`; `source` names them in problems."""
-    problems: list[ConfigProblem] = []
+    problems = _Problems(source)
     values: dict[str, object] = {}
     for name, table in tables.items():
         if name not in TABLES:
-            message = f"{source}: {name}: unknown; allowed: {', '.join(TABLES)}"
-            problems.append(ConfigProblem(key=name, message=message))
+            problems.note(name, f"unknown; allowed: {', '.join(TABLES)}")
+        elif is_too_deep(table):
+            problems.note(name, TOO_DEEP)
         elif not isinstance(table, dict):
             if table != []:
-                problems.append(ConfigProblem(key=name, message=f"{source}: {name}: expected a table"))
+                problems.note(name, "expected a table")
         elif name == "providers":
-            values[name] = _merge_providers(base.providers, table, source, problems)
+            values[name] = _merge_providers(base.providers, table, problems)
         else:
-            values[name] = _merge_table(name, getattr(base, name), table, source, problems)
-    return Settings(config=attrs.evolve(base, **values), problems=tuple(problems))  # type: ignore[arg-type]
+            values[name] = _merge_table(name, getattr(base, name), table, problems)
+    return Settings(config=attrs.evolve(base, **values), problems=problems.all())  # type: ignore[arg-type]
 
 
-def _merge_table(name: str, base: Table, table: JsonObject, source: str, problems: list[ConfigProblem]) -> object:
+def _merge_table(name: str, base: Table, table: JsonObject, problems: _Problems) -> object:
     fields = {camel(field.name): field for field in attrs.fields(type(base))}
     values: dict[str, object] = {}
     for key, value in table.items():
         place = f"{name}.{key}"
         if key not in fields:
-            message = f"{source}: {place}: unknown; allowed: {', '.join(fields)}"
-            problems.append(ConfigProblem(key=place, message=message))
+            problems.note(place, f"unknown; allowed: {', '.join(fields)}")
             continue
         try:
             checked = structure(CONVERTER, {key: value}, type(base))
         except InvalidParams as error:
-            problems.append(ConfigProblem(key=place, message=f"{source}: {place}: {error.message}"))
+            problems.note(place, error.message)
             continue
         least = AT_LEAST.get(place)
         if least is not None and isinstance(value, int | float) and value < least:
-            problems.append(ConfigProblem(key=place, message=f"{source}: {place}: at least {least:g}"))
+            problems.note(place, f"at least {least:g}")
             continue
         values[fields[key].name] = getattr(checked, fields[key].name)
     return attrs.evolve(base, **values)  # type: ignore[arg-type]
 
 
 def _merge_providers(
-    base: Mapping[ProviderKind, ProviderConfig], table: JsonObject, source: str, problems: list[ConfigProblem]
+    base: Mapping[ProviderKind, ProviderConfig], table: JsonObject, problems: _Problems
 ) -> dict[ProviderKind, ProviderConfig]:
     providers = dict(base)
     for kind, value in table.items():
@@ -126,11 +159,22 @@ def _merge_providers(
         try:
             if not isinstance(value, dict):
                 raise InvalidParams("expected a table", "")
-            providers[kind] = structure(CONVERTER, {**known, **fields}, ProviderConfig)
+            provider = structure(CONVERTER, {**known, **fields}, ProviderConfig)
+            _check_process(provider)
+            providers[kind] = provider
         except InvalidParams as error:
-            place = f"providers.{kind}" + (f".{error.path}" if error.path else "")
-            problems.append(ConfigProblem(key=place, message=f"{source}: {place}: {error.message}"))
+            problems.note(f"providers.{kind}" + (f".{error.path}" if error.path else ""), error.message)
     return providers
+
+
+def _check_process(provider: ProviderConfig) -> None:
+    """Refuse what no process can be started with: InvalidParams."""
+    for place, word in enumerate(provider.command or ()):
+        if "\0" in word or (place == 0 and not word):
+            raise InvalidParams("expected text without NUL, and a program first", f"command[{place}]")
+    for name, value in (provider.env or {}).items():
+        if not name or "=" in name or "\0" in name + value:
+            raise InvalidParams("expected names of variables without =, and text without NUL", "env")
 
 
 def _camel_tables(tables: JsonObject) -> JsonObject:
