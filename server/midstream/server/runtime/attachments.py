@@ -1,11 +1,17 @@
-"""What users attach to messages: images are kept as files, the rest is put in words for the provider."""
+"""What users attach to messages: images are kept as files, the rest is put in words for the provider.
 
+An image may lie anywhere that the user can read: what leaves the workspace in this way is the user's own choice,
+made in an editor. That choice is of what it is seen to be: a symbolic link, which a workspace can hold under any
+name, is not followed.
+"""
+
+import asyncio
 import base64
-import binascii
 import hashlib
+import os
+import tempfile
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote, urlsplit
 
 from midstream.protocol.base import Range
 from midstream.protocol.errors import InvalidParams
@@ -20,16 +26,26 @@ from midstream.protocol.records.run import (
     StoredImage,
 )
 from midstream.server.providers.adapter import AttachmentBlock, ImageBlock
+from midstream.server.runtime.files import NotRead, TooLarge, path_of, read_regular
 
+IMAGE_BYTES: Final = 20 * 1024 * 1024
+"""How large all images of one message may be together."""
+
+MOST: Final = 1000
+"""How many attachments a message may have."""
+
+TOO_LARGE: Final = f"the images of a message have at most {IMAGE_BYTES} bytes together"
 NO_IMAGE: Final = "an image needs base64, or the file:// URI of a file that can be read"
 
 
-def check_images(attachments: tuple[Attachment, ...] | None, field: str) -> None:
-    """Look at what can be said of images without reading them; `field` names the attachments among the params.
+def check_attachments(attachments: tuple[Attachment, ...] | None, field: str) -> None:
+    """Look at what can be said of attachments without reading them; `field` names the attachments among the params.
 
     Raises:
-        InvalidParams: an image has neither its bytes nor a place.
+        InvalidParams: an image has neither its bytes nor a place, or they are too many.
     """
+    if len(attachments or ()) > MOST:
+        raise InvalidParams(f"at most {MOST} attachments", field)
     for place, attachment in enumerate(attachments or ()):
         if isinstance(attachment, ImageAttachment) and attachment.base64 is None and attachment.uri is None:
             raise InvalidParams(NO_IMAGE, f"{field}[{place}]")
@@ -41,31 +57,33 @@ class AttachmentStore:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def stored(self, text: str, attachments: tuple[Attachment, ...] | None, field: str) -> Message:
+    async def stored(self, text: str, attachments: tuple[Attachment, ...] | None, field: str) -> Message:
         """Return a message as it is kept.
 
         Raises:
-            InvalidParams: an image has neither base64 nor a `file://` URI that can be read.
+            InvalidParams: an image has neither base64 nor a `file://` URI that can be read, or they are too large.
         """
-        kept = tuple(
-            self._keep(attachment, f"{field}[{place}]") if isinstance(attachment, ImageAttachment) else attachment
-            for place, attachment in enumerate(attachments or ())
-        )
-        return Message(text=text, attachments=kept)
+        kept: list[StoredAttachment] = []
+        room = IMAGE_BYTES
+        for place, attachment in enumerate(attachments or ()):
+            if isinstance(attachment, ImageAttachment):
+                image = await asyncio.to_thread(self._keep, attachment, room, f"{field}[{place}]")
+                room -= image.bytes
+                kept.append(image)
+            else:
+                kept.append(attachment)
+        return Message(text=text, attachments=tuple(kept))
 
-    def _keep(self, image: ImageAttachment, field: str) -> StoredImage:
-        content = _bytes_of(image, field)
+    def _keep(self, image: ImageAttachment, room: int, field: str) -> StoredImage:
+        content = _bytes_of(image, room, field)
         sha256 = hashlib.sha256(content).hexdigest()
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / sha256
         if not path.exists():
-            partial = path.with_suffix(".partial")
-            partial.touch(mode=0o600)
-            partial.write_bytes(content)
-            partial.replace(path)
+            _write(path, content)
         return StoredImage(mime_type=image.mime_type, bytes=len(content), sha256=sha256, uri=image.uri)
 
-    def block(self, attachment: StoredAttachment) -> AttachmentBlock | ImageBlock:
+    async def block(self, attachment: StoredAttachment) -> AttachmentBlock | ImageBlock:
         """Return an attachment as it is sent to a provider."""
         match attachment:
             case FileAttachment(uri=uri, range=range_):
@@ -76,25 +94,55 @@ class AttachmentStore:
                 lines = [f"- {item.get('message', '')}" for item in items]
                 return AttachmentBlock(uri=uri, text="\n".join([f"Problems in {_name(uri)}:", *lines]))
             case StoredImage(mime_type=mime_type, sha256=sha256):
-                content = (self._folder / sha256).read_bytes()
+                content = await asyncio.to_thread((self._folder / sha256).read_bytes)
                 return ImageBlock(mime_type=mime_type, base64=base64.b64encode(content).decode())
 
 
-def _bytes_of(image: ImageAttachment, field: str) -> bytes:
+def _write(path: Path, content: bytes) -> None:
+    """Make a file for its owner alone, whole or not at all, however many write it at once."""
+    descriptor, partial = tempfile.mkstemp(dir=path.parent)
     try:
-        if image.base64 is not None:
-            return base64.b64decode(image.base64, validate=True)
-        parts = urlsplit(image.uri or "")
-        if parts.scheme == "file":
-            return Path(unquote(parts.path)).read_bytes()
-    except (binascii.Error, OSError, ValueError):
-        pass
-    raise InvalidParams(NO_IMAGE, field)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        Path(partial).replace(path)
+    finally:
+        Path(partial).unlink(missing_ok=True)
+
+
+def _bytes_of(image: ImageAttachment, room: int, field: str) -> bytes:
+    if image.base64 is None:
+        return _read(image.uri or "", room, field)
+    return _decoded(image.base64, room, field)
+
+
+def _decoded(text: str, room: int, field: str) -> bytes:
+    if len(text) * 3 // 4 - 2 > room:  # the last two bytes may be padding
+        raise InvalidParams(TOO_LARGE, field)
+    try:
+        content = base64.b64decode(text, validate=True)
+    except ValueError:
+        raise InvalidParams(NO_IMAGE, field) from None
+    if len(content) > room:
+        raise InvalidParams(TOO_LARGE, field)
+    return content
+
+
+def _read(uri: str, room: int, field: str) -> bytes:
+    try:
+        return read_regular(path_of(uri), room, follow=False)
+    except TooLarge:
+        raise InvalidParams(TOO_LARGE, field) from None
+    except NotRead as error:
+        raise InvalidParams(f"{uri} {error}", field) from None
+    except (FileNotFoundError, ValueError):
+        raise InvalidParams(NO_IMAGE, field) from None
 
 
 def _name(uri: str) -> str:
-    parts = urlsplit(uri)
-    return unquote(parts.path) if parts.scheme == "file" else uri
+    try:
+        return str(path_of(uri))
+    except ValueError:
+        return uri
 
 
 def _lines(range_: Range | None) -> str:

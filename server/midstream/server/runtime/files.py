@@ -1,12 +1,30 @@
-"""Reading a file that somebody else named: it may be a pipe, a device, a folder, or without an end."""
+"""Files that somebody else named: they may be pipes, devices, folders, or without an end."""
 
 import os
 import stat
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 
 class NotRead(Exception):
     """A file that was not read; the message says why, after the file's name."""
+
+
+class TooLarge(NotRead):
+    """A file that is larger than was allowed."""
+
+
+def path_of(uri: str) -> Path:
+    """Return the absolute path in a `file://` URI of this machine, whether there is anything or not.
+
+    Raises:
+        ValueError: it is no such URI.
+    """
+    parts = urlsplit(uri)
+    path = unquote(parts.path)
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost") or "\0" in path or not path.startswith("/"):
+        raise ValueError(f"{uri} is no file:// URI of this machine")
+    return Path(path)
 
 
 def read_regular(path: Path, limit: int, *, follow: bool) -> bytes:
@@ -16,7 +34,7 @@ def read_regular(path: Path, limit: int, *, follow: bool) -> bytes:
 
     Raises:
         FileNotFoundError: there is nothing.
-        NotRead: it is no regular file, too large, or cannot be read.
+        NotRead: it is no regular file, cannot be read, or is TooLarge.
     """
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     try:
@@ -27,8 +45,6 @@ def read_regular(path: Path, limit: int, *, follow: bool) -> bytes:
         raise
     except OSError as error:
         raise NotRead(f"cannot be read: {error.strerror}") from None
-    except ValueError:  # a NUL
-        raise NotRead("has a name that no file can have") from None
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
@@ -45,5 +61,5 @@ def _content(descriptor: int, limit: int) -> bytes:
     with os.fdopen(descriptor, "rb", closefd=False) as file:
         content = file.read(limit + 1)
     if len(content) > limit:
-        raise NotRead(f"is larger than {limit} bytes")
+        raise TooLarge(f"is larger than {limit} bytes")
     return content

@@ -216,14 +216,14 @@ class Preparation:
     async def _input(self, catchup: Catchup) -> TurnInput:
         channel = catchup.plan.channel
         messages = await self._messages()
-        blocks = self._services.attachments.block
+        block = self._services.attachments.block
         return TurnInput(
             context=tuple(
                 ContextBlock(handoff_id=handoff.id, channel=channel, text=handoff.sent_text)
                 for handoff in self._handoffs
                 if channel is not None
             ),
-            attachments=tuple(blocks(attachment) for message in messages for attachment in message.attachments),
+            attachments=tuple([await block(attachment) for message in messages for attachment in message.attachments]),
             text="\n\n".join(message.text for message in messages),
         )
 

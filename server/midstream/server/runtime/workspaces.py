@@ -1,9 +1,9 @@
 """Workspaces: from the URI that a client gave to a folder that is there."""
 
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from midstream.protocol.errors import MidstreamError
+from midstream.server.runtime.files import path_of
 
 
 def workspace_path(uri: str) -> Path:
@@ -29,13 +29,9 @@ def workspace_name(uri: str) -> Path:
         MidstreamError: workspaceInvalid, where it is no such URI.
     """
     try:
-        parts = urlsplit(uri)
+        return path_of(uri)
     except ValueError:
-        raise _invalid(uri, "is no URI") from None
-    path = unquote(parts.path)
-    if parts.scheme != "file" or parts.netloc not in ("", "localhost") or "\0" in path or not path.startswith("/"):
-        raise _invalid(uri, "is not a file:// URI of a folder on this machine")
-    return Path(path)
+        raise _invalid(uri, "is not a file:// URI of a folder on this machine") from None
 
 
 def _invalid(uri: str, why: str) -> MidstreamError:

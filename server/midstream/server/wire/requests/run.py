@@ -26,7 +26,7 @@ from midstream.server.graph.commands import (
     RetryRun,
 )
 from midstream.server.graph.decide import Answer
-from midstream.server.runtime.attachments import check_images
+from midstream.server.runtime.attachments import check_attachments
 from midstream.server.runtime.engine import Prepared, Turn
 from midstream.server.runtime.planning import unsupported
 from midstream.server.runtime.workspaces import workspace_path
@@ -46,10 +46,10 @@ def handlers(host: Host) -> dict[str, Handler]:
     async def steer(_: Client, params: RunSteerParams) -> object:
         run = await host.run(params.run_id)
 
-        check_images(params.attachments, "attachments")
+        check_attachments(params.attachments, "attachments")
 
         async def prepare(turn: Turn) -> Prepared:
-            message = host.daemon.attachments.stored(params.text, params.attachments, "attachments")
+            message = await host.daemon.attachments.stored(params.text, params.attachments, "attachments")
             return Prepared(await steer_command(host, turn.state.runs[run.id], message), _result)
 
         return await host.change("run/steer", params, run.thread_id, prepare)

@@ -11,7 +11,7 @@ from midstream.protocol.records.thread import NextContext
 from midstream.server.graph.commands import RestartRun, StartRun, SteerRun
 from midstream.server.graph.queue import unsent_handoff
 from midstream.server.graph.state import ThreadState
-from midstream.server.runtime.attachments import check_images
+from midstream.server.runtime.attachments import check_attachments
 from midstream.server.runtime.drafting import fits
 from midstream.server.runtime.engine import Prepared, Turn
 from midstream.server.runtime.planning import unsupported
@@ -27,10 +27,11 @@ def handlers(host: Host) -> dict[str, Handler]:
     """Return the handler of this method."""
 
     async def start(_: Client, params: RunStartParams) -> object:
-        check_images(params.message.attachments, IMAGES)
+        check_attachments(params.message.attachments, IMAGES)
 
         async def prepare(turn: Turn) -> Prepared:
-            message = host.daemon.attachments.stored(params.message.text, params.message.attachments, IMAGES)
+            attachments = params.message.attachments
+            message = await host.daemon.attachments.stored(params.message.text, attachments, IMAGES)
             match params.delivery:
                 case "steer":
                     run = _active(turn.state, params)
