@@ -9,9 +9,8 @@ from typing import Final, Literal, TypeAlias, TypeVar, Union, cast, get_args, ge
 
 import attrs
 from cattrs import Converter
-from cattrs.cols import homogenous_tuple_structure_factory
-from cattrs.errors import ClassValidationError, IterableValidationError
-from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, make_mapping_structure_fn, override
+from cattrs.errors import ClassValidationError
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
 from midstream.protocol.base import LARGEST_INTEGER, OPTIONAL, JsonObject
 from midstream.protocol.checked import CHECKS
@@ -81,7 +80,7 @@ def structure(converter: Converter, value: object, cls: type[T]) -> T:
     """
     try:
         return converter.structure(value, cls)
-    except (ClassValidationError, IterableValidationError, TypeError, ValueError) as error:
+    except (ClassValidationError, TypeError, ValueError) as error:
         raise invalid_params(error) from None
 
 
@@ -153,19 +152,32 @@ def _scalar_of_union(value: object, type_: object) -> object:
 
 
 def _list_hook(type_: type, converter: Converter) -> Hook:
-    fill = cast(Hook, homogenous_tuple_structure_factory(type_, converter))
+    read = _reader(get_args(type_)[0], converter)
 
-    def hook(value: object, target: object) -> object:
+    def hook(value: object, _: object) -> object:
         if not isinstance(value, list | tuple):
             raise TypeError(f"expected array, got {_json_name(type(value))}")
-        return fill(value, target)
+        return tuple([read(inner, place) for place, inner in enumerate(value)])
 
     return hook
 
 
 def _map_hook(type_: object, converter: Converter) -> Hook:
-    fill = cast(Hook, make_mapping_structure_fn(type_, converter))  # type: ignore[arg-type]
-    return lambda value, target: fill(_object(value, None), target)
+    read = _reader(get_args(type_)[1], converter)
+    return lambda value, _: {key: read(inner, key) for key, inner in _object(value, None).items()}
+
+
+def _reader(type_: type, converter: Converter) -> Callable[[object, str | int], object]:
+    """Return what reads one of many values: the first that does not fit ends it, or a million faults would be kept."""
+    fill = converter.get_structure_hook(type_)
+
+    def read(value: object, place: str | int) -> object:
+        try:
+            return fill(value, type_)
+        except (ClassValidationError, TypeError, ValueError) as error:
+            raise FaultInside(place, error) from None
+
+    return read
 
 
 def _record_hook(cls: type[attrs.AttrsInstance], converter: Converter) -> Hook:

@@ -2,16 +2,19 @@
 
 from typing import Final
 
-from cattrs.errors import ClassValidationError, ForbiddenExtraKeysError, IterableValidationError
+from cattrs.errors import ClassValidationError, ForbiddenExtraKeysError
 
 from midstream.protocol.errors import InvalidParams
 from midstream.protocol.names import camel
 
+NAMED: Final = 5
+"""How many of the unknown keys are named."""
+
 
 class FaultInside(ValueError):
-    """A fault in one field of the value that a hook was given."""
+    """A fault in one field, or at one place, of the value that a hook was given."""
 
-    def __init__(self, field: str, cause: Exception) -> None:
+    def __init__(self, field: str | int, cause: Exception) -> None:
         super().__init__(field)
         self.field: Final = field
         self.cause: Final = cause
@@ -31,18 +34,15 @@ def _first_fault(error: Exception, path: str) -> tuple[str, Exception]:
                 cause, note = noted[0]
                 return _first_fault(cause, _join(path, camel(note.name)))
             return _first_fault(plain[0], path)
-        case IterableValidationError():
-            cause, place = error.group_exceptions()[0][0]
-            if isinstance(place.index, int):
-                return _first_fault(cause, f"{path}[{place.index}]")
-            return _first_fault(cause, _join(path, str(place.index)))
         case FaultInside():
             return _first_fault(error.cause, _join(path, error.field))
         case _:
             return path, error
 
 
-def _join(path: str, field: str) -> str:
+def _join(path: str, field: str | int) -> str:
+    if isinstance(field, int):
+        return f"{path}[{field}]"
     return f"{path}.{field}" if path else field
 
 
@@ -51,6 +51,6 @@ def _describe(error: Exception) -> str:
         case KeyError():
             return "required, but missing"
         case ForbiddenExtraKeysError():
-            return f"unknown: {', '.join(sorted(error.extra_fields))}"
+            return f"unknown: {', '.join(sorted(error.extra_fields)[:NAMED])}"
         case _:
             return str(error)
