@@ -15,6 +15,8 @@ _ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_LITERAL_PATHSPECS": "1",
     "GIT_TERMINAL_PROMPT": "0",
+    # Unlike protocol.allow, no repository can overrule this: one could have what it lacks fetched by a command.
+    "GIT_ALLOW_PROTOCOL": "none",
     "GIT_AUTHOR_NAME": "midstream",
     "GIT_AUTHOR_EMAIL": "midstream@localhost",
     "GIT_COMMITTER_NAME": "midstream",
@@ -33,7 +35,6 @@ _CONFIG = (
     "gc.auto=0",
     "maintenance.auto=false",
     "submodule.recurse=false",
-    "protocol.allow=never",
     "safe.directory=*",
 )
 
