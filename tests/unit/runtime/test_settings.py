@@ -68,6 +68,7 @@ def test_a_file_that_is_no_toml_costs_the_file_only(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_no_fault(tmp_path: Path) -> None:
     assert read_file(tmp_path / "none.toml", Config()).problems == ()
+    assert read_file(Path("/dev/null"), Config()).problems == ()
 
 
 def test_a_clients_options_use_the_wires_names() -> None:

@@ -1,5 +1,6 @@
 """The configuration: defaults, the file over them, the client's options over both. A fault costs its key only."""
 
+import os
 import sys
 import tomllib
 from collections.abc import Mapping
@@ -62,7 +63,9 @@ class Settings:
 
 
 def read_file(path: Path, base: Config) -> Settings:
-    """Return the configuration file's values over `base`; a file that is not there has none."""
+    """Return the configuration file's values over `base`; a file that is not there, or is /dev/null, has none."""
+    if path == Path(os.devnull):
+        return Settings(config=base)
     try:
         tables = tomllib.loads(read_regular(path, FILE_BYTES, follow=True).decode())
     except FileNotFoundError:
