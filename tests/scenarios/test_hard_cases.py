@@ -24,7 +24,7 @@ from scenarios.steps import (
     strategy,
     until_record,
 )
-from support.editor import Editor, Refused, editor_on
+from support.editor import Editor, Refused, editor_on, process_gone
 
 
 def move(folder: Path, target: Path) -> Path:
@@ -136,6 +136,7 @@ async def test_a_run_that_waits_while_nobody_is_there_is_interrupted_after_the_i
         request = await editor.asked(run)
         queued = await editor.begin(thread, "say: later")
         assert await editor.vanish() == 0
+        await process_gone(editor.daemon_pid())  # with its last run, which waited for nobody
     async with editor_on(tmp_path / "data", "--rehearsal") as editor:
         read = await editor.read(thread)
         assert [(known.id, known.status) for known in read.runs] == [(run.id, "interrupted"), (queued.id, "queued")]

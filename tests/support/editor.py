@@ -14,6 +14,7 @@ from types import NoneType
 from typing import Any, TypeVar
 
 import attrs
+import psutil
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig, LanguageClient
@@ -269,6 +270,15 @@ def daemon_pid(data: Path) -> int:
     pid = json_of((data / "daemon.lock").read_text())["pid"]
     assert isinstance(pid, int)
     return pid
+
+
+async def process_gone(pid: int) -> None:
+    """Wait until a process that is no child of ours has ended."""
+    try:
+        process = psutil.Process(pid)
+    except psutil.NoSuchProcess:
+        return
+    await asyncio.to_thread(process.wait, PATIENCE)
 
 
 def nothing_printed(data: Path) -> None:

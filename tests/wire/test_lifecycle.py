@@ -7,11 +7,10 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
-import psutil
 import pytest
 
 from midstream.protocol.methods.table import METHODS, NOTIFICATIONS
-from support.editor import PATIENCE, SERVE, Refused, daemon_pid, editor_on, providers
+from support.editor import PATIENCE, SERVE, Refused, daemon_pid, editor_on, process_gone, providers
 from support.raw import RawClient, notification, raw_client, request
 
 
@@ -130,10 +129,10 @@ async def test_a_run_goes_on_to_its_end_when_its_client_is_gone(tmp_path: Path, 
             raise
         await client.close_input()
         assert await client.status() == 0
-        watch = psutil.Process(daemon_pid(tmp_path / "data"))
+        pid = daemon_pid(tmp_path / "data")
         writer.write("open")
         writer.close()
-        assert await asyncio.to_thread(watch.wait, PATIENCE) is None
+        await process_gone(pid)
     async with editor_on(tmp_path / "data", "--rehearsal") as editor:
         ended = (await editor.call("run/wait", run_id=run)).run
         assert ended.status == "completed"

@@ -20,7 +20,7 @@ import pytest
 
 from midstream.protocol.notifications import ThreadEvent
 from midstream.server.version import VERSION
-from support.editor import PATIENCE, SERVE, Editor, daemon_pid, editor_on, serve_command
+from support.editor import PATIENCE, SERVE, Editor, daemon_pid, editor_on, process_gone, serve_command
 from support.raw import RawClient, framed, raw_client, request
 
 OTHER_VERSION = [*SERVE[:-1], "import midstream.server.version as v; v.VERSION = '9.9.9'; " + SERVE[-1]]
@@ -35,15 +35,6 @@ async def pair(tmp_path: Path) -> AsyncIterator[tuple[Editor, Editor]]:
         first = await stack.enter_async_context(editor_on(tmp_path / "data", "--rehearsal"))
         second = await stack.enter_async_context(editor_on(tmp_path / "data", "--rehearsal"))
         yield first, second
-
-
-async def ended(pid: int) -> None:
-    """Wait until a process that is no child of ours has ended."""
-    try:
-        process = psutil.Process(pid)
-    except psutil.NoSuchProcess:
-        return
-    await asyncio.to_thread(process.wait, PATIENCE)
 
 
 def problems(editor: Editor) -> list[str]:
@@ -105,7 +96,7 @@ async def test_the_daemon_outlives_the_editor_that_started_it(pair: tuple[Editor
     assert (await second.say(thread, "say: still here")).status == "completed"
     assert second.daemon_pid() == pid
     assert await second.leave() == 0
-    await ended(pid)
+    await process_gone(pid)
 
 
 async def test_the_first_editor_may_leave_before_the_second(pair: tuple[Editor, Editor], workspace: Path) -> None:
@@ -131,7 +122,7 @@ async def test_a_daemon_stays_for_its_idle_time_and_the_next_editor_finds_its_ag
         again = await editor.say(thread, "say: two")
         assert again.provider_thread_id == run.provider_thread_id
         assert len({s.id for s in (n.record for n in editor.all_told(ThreadEvent)) if hasattr(s, "pid")}) <= 1
-    await ended(pid)
+    await process_gone(pid)
 
 
 async def test_another_editors_flags_and_options_are_problems_that_it_is_told(tmp_path: Path) -> None:
@@ -233,7 +224,7 @@ async def test_a_daemon_of_another_version_that_only_waits_gives_way(tmp_path: P
     client = RawClient(process)
     assert (await client.initialize())["serverInfo"]["version"] == "9.9.9"
     assert daemon_pid(data) != pid
-    await ended(pid)
+    await process_gone(pid)
     await client.close_input()
     assert await client.status() == 0
 
