@@ -2,8 +2,14 @@
 
 import sqlite3
 from pathlib import Path
+from typing import Final
+
+from cattrs.errors import BaseValidationError
 
 from midstream.protocol.errors import MidstreamError
+
+UNREADABLE: Final = (BaseValidationError, ValueError, TypeError)
+"""What decoding raises where a stored record is none."""
 
 
 class WriteRefused(Exception):

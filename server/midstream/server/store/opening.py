@@ -3,9 +3,11 @@
 import fcntl
 import os
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+from midstream.server.store.connection import LOCK_WAIT
 from midstream.server.store.errors import StoreFailed, corrupt, locked, newer, translated
 from midstream.server.store.migrations import APPLICATION_ID, VERSION
 
@@ -42,23 +44,40 @@ def prepare(path: Path) -> None:
     """
     try:
         if path.exists() and path.stat().st_size > 0:
-            _check(path)
+            with reading(path):
+                pass
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         path.chmod(0o600)
     except OSError as error:
         raise StoreFailed(f"{path}: {error}") from error
 
 
-def _check(path: Path) -> None:
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open the store at `path` for reading alone, also while another process has it open and writes.
+
+    Raises MidstreamError storeCorrupt, storeNewer or storeLocked, and StoreFailed.
+    """
+    with closing(_read_only(path)) as connection:
+        try:
             (application_id,) = connection.execute("PRAGMA application_id").fetchone()
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             # Reading the schema is what makes SQLite compare the file's length with its header.
             (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        except sqlite3.Error as error:
+            raise translated(error, path) from error
+        if tables and application_id != APPLICATION_ID:
+            raise corrupt(path, "it is no Midstream store")
+        if version > VERSION:
+            raise newer(path, version)
+        yield connection
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    if not path.is_file():  # SQLite would wait for ever at a pipe
+        raise StoreFailed(f"{path}: there is no such file")
+    try:
+        uri = f"{path.absolute().as_uri()}?mode=ro"
+        return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=LOCK_WAIT)
     except sqlite3.Error as error:
         raise translated(error, path) from error
-    if tables and application_id != APPLICATION_ID:
-        raise corrupt(path, "it is no Midstream store")
-    if version > VERSION:
-        raise newer(path, version)
