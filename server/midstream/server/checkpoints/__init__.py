@@ -9,6 +9,7 @@ from midstream.server.checkpoints.errors import (
     PathNotInCheckpoint,
     WorkspaceRefused,
 )
+from midstream.server.checkpoints.health import Kept, ShadowRepository, git_version, repositories
 from midstream.server.checkpoints.model import Captured, ChangeStatus, Diff, FileChange, FileContent, Skipped
 from midstream.server.checkpoints.policy import CheckpointPolicy
 from midstream.server.checkpoints.store import CheckpointStore
@@ -26,7 +27,11 @@ __all__ = [
     "FileChange",
     "FileContent",
     "GitFailed",
+    "Kept",
     "PathNotInCheckpoint",
+    "ShadowRepository",
     "Skipped",
     "WorkspaceRefused",
+    "git_version",
+    "repositories",
 ]

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from asyncio.subprocess import DEVNULL, PIPE, Process
+from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -76,6 +76,13 @@ class Git:
             if len(out) < limit and await child.wait() != 0:
                 raise GitFailed(f"git {os.fsdecode(args[0])} failed: exit code {child.returncode}")
         return bytes(out)
+
+    async def verdict(self, *args: str | bytes) -> tuple[int, bytes]:
+        """Return git's exit code, and all that it said. Raises GitFailed when git cannot be started."""
+        async with self._child(args, STDOUT, 0) as child:
+            said, _ = await child.communicate()
+            assert child.returncode is not None
+        return child.returncode, said
 
     @asynccontextmanager
     async def _child(self, args: tuple[str | bytes, ...], stderr: int, date: int) -> AsyncIterator[Process]:
