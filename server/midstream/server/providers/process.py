@@ -16,6 +16,8 @@ from uuid import uuid4
 import psutil
 
 MARK = "MIDSTREAM_PROCESS_MARK"
+GUARD = "midstream-guard"
+"""The name of a guard's process; its last argument is the mark that it looks after, as in the environment."""
 STDERR_KEPT = 65_536
 READ_SIZE = 65_536
 
@@ -147,7 +149,7 @@ class ChildProcess:
 async def _start_guard(mark: str) -> Process:
     """Start a guard: it is told the group's id in a line, and by another one to go."""
     return await asyncio.create_subprocess_exec(
-        "/bin/sh", "-c", _GUARD, "midstream-guard", f"{MARK}={mark}",
+        "/bin/sh", "-c", _GUARD, GUARD, f"{MARK}={mark}",
         stdin=PIPE, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True,
     )  # fmt: skip
 

@@ -57,9 +57,9 @@ class Registry:
         Raises:
             MidstreamError: providerUnknown, providerUnavailable, providerUnauthenticated.
         """
-        provider = await self._probe(kind, refresh=False)
+        provider = await self.probe(kind, refresh=False)
         if not provider.installed:
-            provider = await self._probe(kind, refresh=True)
+            provider = await self.probe(kind, refresh=True)
         message = provider.problem.message if provider.problem else f"{kind} cannot be used."
         if not provider.installed:
             raise MidstreamError("providerUnavailable", message, provider=kind)
@@ -69,9 +69,14 @@ class Registry:
 
     async def all(self, *, refresh: bool) -> tuple[Provider, ...]:
         """Return all configured providers."""
-        return tuple(await asyncio.gather(*(self._probe(kind, refresh=refresh) for kind in self._config().providers)))
+        return tuple(await asyncio.gather(*(self.probe(kind, refresh=refresh) for kind in self._config().providers)))
 
-    async def _probe(self, kind: ProviderKind, *, refresh: bool) -> Provider:
+    async def probe(self, kind: ProviderKind, *, refresh: bool) -> Provider:
+        """Return a provider as last probed, or as it is now.
+
+        Raises:
+            MidstreamError: providerUnknown.
+        """
         config = self.configured(kind)
         async with self._probing[kind]:
             known = self._probed.get(kind)
@@ -80,7 +85,7 @@ class Registry:
             if config.driver in self._makers:
                 provider = await self.driver(kind).probe()
             else:
-                provider = _without_driver(kind, config)
+                provider = unanswered(kind, config, _no_driver(kind, config), installed=False)
             self._probed[kind] = (config, provider)
             if known is not None and known[1] != provider:
                 self._changed(provider)
@@ -102,18 +107,22 @@ class Registry:
 
 
 def _no_driver(kind: ProviderKind, config: ProviderConfig) -> ProviderProblem:
-    return ProviderProblem(message=f"This version of Midstream cannot drive {kind} yet (driver {config.driver}).")
+    return ProviderProblem(
+        message=f"This version of Midstream cannot drive {kind} yet (driver {config.driver}).",
+        action="Use another agent: one that speaks the Agent Client Protocol can be configured under [providers].",
+    )
 
 
-def _without_driver(kind: ProviderKind, config: ProviderConfig) -> Provider:
+def unanswered(kind: ProviderKind, config: ProviderConfig, problem: ProviderProblem, *, installed: bool) -> Provider:
+    """Return what is known of a provider that could not be asked."""
     return Provider(
         kind=kind,
         driver=config.driver,
         label=config.label or kind,
-        installed=False,
+        installed=installed,
         version=None,
         authenticated=None,
         models=(),
         capabilities=NO_CAPABILITIES,
-        problem=_no_driver(kind, config),
+        problem=problem,
     )

@@ -55,14 +55,14 @@ class AcpDriver:
             problem=None if why is None else ProviderProblem(message=why.message, action=self._action(why)),
         )
 
-    def _action(self, why: Failure) -> str | None:
+    def _action(self, why: Failure) -> str:
         match why.class_:
             case "authentication":
                 return f"Log in with the agent's own command line ({self._command[0]})."
             case "validation_error":
                 return f"Install it, or set providers.{self._kind}.command."
             case _:
-                return None
+                return f"Start the command of providers.{self._kind} in a terminal to see what is wrong."
 
     async def open(self, workspace: Path) -> AcpSession:
         """Start an agent process.
