@@ -26,8 +26,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             from midstream.server.cli.demo import demo
 
             return demo(as_json=options.json)
+        case "list":
+            from midstream.server.cli.listing import list_threads
+
+            data_dir, workspace = _path(options.data_dir), _path(options.workspace)
+            return list_threads(data_dir, workspace, archived=options.archived, as_json=options.json)
+        case "agents":
+            from midstream.server.cli.agents import agents
+
+            return agents(_path(options.config), as_json=options.json)
         case _:
-            from midstream.server.cli.doctor import doctor
+            from midstream.server.cli.doctor.main import doctor
 
             return doctor(_path(options.data_dir), _path(options.config), rebuild=options.rebuild, as_json=options.json)
 
@@ -49,8 +58,15 @@ def _parser() -> argparse.ArgumentParser:
     doctor = commands.add_parser("doctor", help="check the data folder and the configured agents")
     doctor.add_argument("--rebuild", action="store_true", help="make the tables anew from the event log")
     doctor.add_argument("--json", action="store_true", help="print JSON")
-    for command in (serve, doctor):
+    threads = commands.add_parser("list", help="list the threads, newest first")
+    threads.add_argument("--workspace", metavar="DIR", help="only those of this workspace")
+    threads.add_argument("--archived", action="store_true", help="the archived ones instead")
+    threads.add_argument("--json", action="store_true", help="print JSON")
+    agents = commands.add_parser("agents", help="start each configured agent once, and say whether it works")
+    agents.add_argument("--json", action="store_true", help="print JSON")
+    for command in (serve, doctor, threads):
         command.add_argument("--data-dir", help="where threads are kept")
+    for command in (serve, doctor, agents):
         command.add_argument("--config", help="the configuration file")
     commands.add_parser("rehearsal-agent", help="an agent without a model, for trying and testing", add_help=False)
     return parser

@@ -1,0 +1,31 @@
+"""What a dead daemon or a deleted thread left behind: agent processes, and attachments that no thread uses."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from midstream.server.cli.doctor.finding import Finding, counted, error, ok, warning
+from midstream.server.cli.printing import human
+from midstream.server.providers.orphans import Orphan
+
+
+def look_at_orphans(orphans: Collection[Orphan]) -> Finding:
+    """Say which agent processes nobody looks after."""
+    if not orphans:
+        return ok("processes", "no agent was left by a dead daemon")
+    named = ", ".join(f"{orphan.pid} ({orphan.name})" for orphan in orphans)
+    pids = " ".join(str(orphan.pid) for orphan in orphans)
+    # Not an error: nothing tells whether it was this data folder's daemon.
+    return warning("processes", f"left by a daemon that is dead: {named}", f"End them: kill {pids}")
+
+
+def look_at_attachments(folder: Path, used: Collection[str]) -> list[Finding]:
+    """Say which attachments are missing, and which nobody uses. Raises OSError."""
+    files = {file.name: file.stat().st_size for file in folder.iterdir()} if folder.is_dir() else {}
+    findings = []
+    if missing := [name for name in used if name not in files]:
+        action = f"Bring back {folder} from a backup; runs that are retried without them fail."
+        findings.append(error("attachments", f"{counted(len(missing), 'image')} of messages gone", action))
+    if unused := {name: size for name, size in files.items() if name not in used}:
+        message = f"{counted(len(unused), 'file')} that no thread uses, {human(sum(unused.values()))}"
+        findings.append(warning("attachments", message, f"While no daemon runs they may be removed from {folder}."))
+    return findings or [ok("attachments", f"{counted(len(files), 'image')}, each used by a thread")]
