@@ -1,9 +1,12 @@
 """Looking at shadow repositories from outside: what they keep, whether it is whole, and the room it takes."""
 
+import hashlib
 from pathlib import Path
 
 from midstream.server.checkpoints import CheckpointStore, Kept, ShadowRepository, git_version, repositories
 from support.workspaces import Workspace, git, shadow_of, state
+
+INCOMPRESSIBLE = hashlib.shake_256(b"a file").digest(5_000)
 
 
 def only(data: Path) -> ShadowRepository:
@@ -53,10 +56,10 @@ async def test_an_object_that_is_gone_is_a_fault(store: CheckpointStore, workspa
 async def test_sizes_count_what_threads_share_for_each_and_what_is_the_users_for_none(
     store: CheckpointStore, workspace: Workspace, data: Path
 ) -> None:
-    workspace.commit(theirs="x" * 5_000)
+    workspace.commit(theirs=INCOMPRESSIBLE)
     await store.capture(workspace.path, "thr_1", "ckp_1")
     (alone,) = (await only(data).sizes()).values()
-    workspace.write("ours", b"".join(bytes([n % 251, n // 251]) for n in range(5_000)))
+    workspace.write("ours", INCOMPRESSIBLE[::-1])
     await store.capture(workspace.path, "thr_1", "ckp_2")
     await store.capture(workspace.path, "thr_2", "ckp_3")
     sizes = await only(data).sizes()
@@ -68,7 +71,7 @@ async def test_sizes_count_what_threads_share_for_each_and_what_is_the_users_for
 
 
 async def test_sizes_count_what_was_packed(store: CheckpointStore, workspace: Workspace, data: Path) -> None:
-    workspace.write("a", b"".join(bytes([n % 251, n // 251]) for n in range(5_000)))
+    workspace.write("a", INCOMPRESSIBLE[::-1])
     await store.capture(workspace.path, "thr_1", "ckp_1")
     loose = (await only(data).sizes())["thr_1"]
     git(shadow_of(data), "repack", "-a", "-d", "-q")

@@ -151,7 +151,7 @@ async def test_a_rebuild_is_refused_while_a_daemon_runs(data: Path) -> None:
 async def test_a_log_that_cannot_be_read_is_not_rebuilt_from(data: Path) -> None:
     execute(data, "UPDATE events SET body = CAST('{}' AS BLOB) WHERE kind = 'item'")
     found = await examined(data, rebuilding=True)
-    assert found.wrong == ["rebuild"]
+    assert [(subject, "holds a record that is none" in said) for subject, said in found.errors] == [("rebuild", True)]
     assert (await examined(data)).errors == []
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from midstream.server.checkpoints import repositories
 from midstream.server.cli.doctor.checkpoints import examine_repository
+from midstream.server.cli.doctor.examination import Examination
 from midstream.server.providers.process import MARK
 from support.doctor import examined, locked
 from support.editor import editor_on
@@ -31,7 +32,11 @@ async def test_a_daemon_of_another_version_is_named(tmp_path: Path) -> None:
     assert "pid 4711, of version 0.0.1" in message
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff", b"[]", b'{"pid": "x"}'], ids=["empty", "bytes", "list", "text"])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\xff", b"[]", b'{"pid": "x"}', b"[" * 10_000],
+    ids=["empty", "bytes", "list", "text", "deep"],
+)
 async def test_a_lock_that_says_nothing_is_still_a_daemon_that_runs(tmp_path: Path, content: bytes) -> None:
     with locked(tmp_path, content):
         assert (await examined(tmp_path)).about("daemon") == [("ok", "a daemon runs")]
@@ -87,6 +92,14 @@ async def test_that_git_is_missing_is_an_error(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("PATH", str(tmp_path))
     found = await examined(tmp_path)
     assert (found.wrong, found.report.versions["git"]) == (["git"], "missing")
+
+
+def test_what_nobody_thought_of_is_a_finding_and_ends_nothing(tmp_path: Path) -> None:
+    examination = Examination(tmp_path)
+    with examination.guarded("something"):
+        raise RuntimeError("odd")
+    (finding,) = examination.findings
+    assert (finding.severity, finding.message) == ("error", "could not be looked at: RuntimeError: odd")
 
 
 async def test_a_run_that_ended_with_its_daemon_is_told_of(tmp_path: Path, workspace: Path) -> None:

@@ -55,7 +55,7 @@ def test_a_queue_behind_a_run_at_work_is_not_stuck() -> None:
 def test_a_held_queue_waits_for_the_user() -> None:
     waiting = live(records.run(None, status="queued"), executing=None, held=True)
     for daemon_runs in (True, False):
-        assert ("warning", "thread thr_1", "1 queued run held") in seen(waiting, daemon_runs=daemon_runs)
+        assert seen(waiting, daemon_runs=daemon_runs) == [("warning", "thread thr_1", "1 queued run held")]
     assert seen(live(records.run(1), executing=None, held=True))[0][0] == "ok"
 
 

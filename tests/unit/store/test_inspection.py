@@ -43,7 +43,7 @@ async def test_a_thread_is_listed_with_its_runs_and_with_who_took_part_first_one
     store: Store, log: ThreadLog, path: Path
 ) -> None:
     await log.commit(ThreadPut(records.thread()), RunPut(records.run(1)), RunPut(records.run(2)))
-    for provider, place in (("second", 2), ("first", 1), ("first", 3)):
+    for provider, place in (("second", 2), ("first", 1), ("second", 3)):
         await log.commit(ProviderThreadPut(records.provider_thread(provider, id=f"pth_{place}")))
     with inspecting(path) as inspection:
         (entry,) = inspection.threads(workspace="file:///w", archived=False)

@@ -104,7 +104,7 @@ async def git_version() -> str:
 def _workspace(record: Path) -> str | None:
     try:
         return str(json.loads(record.read_bytes())["root"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

@@ -56,7 +56,7 @@ def look_at_daemon(folder: Path, daemon: RunningDaemon | None) -> list[Finding]:
 def _named(content: bytes) -> RunningDaemon:
     try:
         holder = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         holder = None
     fields = holder if isinstance(holder, dict) else {}
     pid, version = fields.get("pid"), fields.get("version")
