@@ -13,7 +13,6 @@ from typing import Final
 
 from attrs import field, frozen
 
-from midstream.server.checkpoints.errors import GitFailed
 from midstream.server.checkpoints.git import Git
 
 REFS: Final = "refs/ck/"
@@ -95,10 +94,8 @@ def repositories(folder: Path) -> tuple[ShadowRepository, ...]:
 
 async def git_version() -> str:
     """Return the version of the git that is used. Raises GitFailed."""
-    said = (await Git(Path(os.sep)).run("--version")).decode(errors="replace").split()
-    if len(said) < 3:
-        raise GitFailed("git --version did not say its version")
-    return said[2]
+    said = await Git(Path(os.sep)).run("--version")
+    return said.decode(errors="replace").removeprefix("git version ").strip()
 
 
 def _workspace(record: Path) -> str | None:
