@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ from midstream.server.providers.acp.failures import rpc_failure
 from midstream.server.providers.acp.messages import parse_update
 from midstream.server.providers.acp.modes import models, parse_choices
 from midstream.server.providers.acp.permissions import parse_permission, request_asked
+from midstream.server.providers.acp.reading import count_of
 from midstream.server.providers.acp.updates import Translator
 from midstream.server.runtime.transcript import Setting, Transcript
 from midstream.server.store.codec import decode, encode
@@ -94,6 +96,11 @@ def test_a_number_that_json_does_not_have_costs_itself_and_not_the_message() -> 
 def test_a_line_nested_deeper_than_can_be_stored_is_no_message() -> None:
     assert parse_line(f'{{"a": {nested(DEEPEST - 1)}}}'.encode()) != {}
     assert parse_line(f'{{"a": {nested(DEEPEST)}}}'.encode()) == {}
+
+
+@pytest.mark.parametrize(("told", "read"), [(2**53, 2**53), (2**53 + 1, None), (2**64 - 1, None), (-1, None)])
+def test_a_count_that_a_record_cannot_hold_is_taken_as_absent(told: int, read: int | None) -> None:
+    assert count_of({"used": told}, "used") == read
 
 
 KEYS: Final = [

@@ -102,7 +102,7 @@ async def test_what_is_no_regular_file_is_refused_and_not_waited_for(store: Atta
     link.symlink_to(real)
     for path in (pipe, tmp_path, Path("/dev/zero"), Path("/dev/tty")):
         assert await refusal(store, at(path)) in (f"{path.as_uri()} {why}" for why in NOT_A_FILE)
-    assert "symbolic link" in await refusal(store, at(link))
+    assert await refusal(store, at(link)) == f"{link.as_uri()} is a symbolic link; name the file that it leads to"
 
 
 @pytest.mark.parametrize(
@@ -138,6 +138,12 @@ async def test_the_images_of_a_message_are_bounded_together_however_they_come(
 
     for one_more in (image(b"x"), image(b"xyz"), image(bytes(IMAGE_BYTES + 1)), at(half)):
         assert str(IMAGE_BYTES) in await refusal(store, at(half), at(half), one_more)
+
+
+async def test_an_image_two_bytes_larger_than_what_is_left_is_refused(store: AttachmentStore, tmp_path: Path) -> None:
+    file = tmp_path / "nearly.png"
+    file.write_bytes(bytes(IMAGE_BYTES - 1))
+    assert str(IMAGE_BYTES) in await refusal(store, at(file), image(b"xyz"))
 
 
 def test_a_message_has_a_bounded_number_of_attachments() -> None:
