@@ -156,10 +156,11 @@ async def test_input_that_ends_inside_a_frame_ends_the_daemon(raw: RawClient) ->
 
 
 async def test_deep_nesting_and_odd_unicode_do_no_harm(raw: RawClient) -> None:
-    deep: object = "end"
-    for _ in range(200):
-        deep = [deep]
-    assert (await raw.error("thread/read", {"threadId": deep}))["code"] == -32602
+    for depth, code in ((90, -32602), (200, -32600)):
+        deep: object = "end"
+        for _ in range(depth):
+            deep = [deep]
+        assert (await raw.error("thread/read", {"threadId": deep}))["code"] == code
     body = b'{"jsonrpc":"2.0","id":"odd","method":"thread/read","params":{"threadId":"\\ud800"}}'
     await raw.send_bytes(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
     assert (await raw.answer_to(None))["error"]["code"] == -32700
