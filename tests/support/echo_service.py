@@ -159,7 +159,7 @@ def peak_memory() -> int:
 async def receive(listener: socket.socket, log_file: str | None) -> None:
     """Serve one visitor."""
     echo = Echo()
-    logs.configure(echo.service.hub, Path(log_file) if log_file else None)
+    logs.configure(echo.service.hub, Path(log_file) if log_file else None, lambda: False)
     await receive_one(listener, echo.service)
 
 

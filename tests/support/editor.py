@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import NoneType
@@ -91,6 +91,8 @@ class Editor(LanguageClient):
         self._news = asyncio.Event()
         for method in NOTIFICATIONS:
             self.feature(method)(self._listener(method))
+        self.feature(lsp.WINDOW_SHOW_MESSAGE)(lambda params: self.messages.append(params))
+        self.feature(lsp.WINDOW_LOG_MESSAGE)(lambda params: self.log_messages.append(params))
         self.capabilities_told: dict[str, Any] = {}
 
     def _listener(self, method: str) -> Callable[[Any], None]:
@@ -282,22 +284,30 @@ async def process_gone(pid: int) -> None:
 
 
 def nothing_printed(data: Path) -> None:
-    """See that the daemon printed nothing: no traceback, no warning."""
+    """See that the daemon printed nothing, and that its event loop had nothing to complain of."""
     assert (data / "log" / "stderr.log").read_text() == ""
+    assert "The event loop complains" not in (data / "log" / "midstream.log").read_text()
 
 
-def serve_command(data: Path, *flags: str, config_file: Path | None = None) -> list[str]:
+def serve_command(
+    data: Path, *flags: str, config_file: Path | None = None, launcher: Sequence[str] = SERVE
+) -> list[str]:
     """Return the command that starts a daemon on a data folder."""
-    return [*SERVE, "serve", "--data-dir", str(data), "--config", str(config_file or os.devnull), *flags]
+    return [*launcher, "serve", "--data-dir", str(data), "--config", str(config_file or os.devnull), *flags]
 
 
 @asynccontextmanager
 async def editor_on(
-    data: Path, *flags: str, config_file: Path | None = None, env: dict[str, str] | None = None, **options: Any
+    data: Path,
+    *flags: str,
+    config_file: Path | None = None,
+    env: dict[str, str] | None = None,
+    launcher: Sequence[str] = SERVE,
+    **options: Any,
 ) -> AsyncIterator[Editor]:
     """Start an editor on a data folder, and its daemon where there is none; the last one out sees the daemon's end."""
     server = ClientServerConfig(
-        server_command=serve_command(data, *flags, config_file=config_file),
+        server_command=serve_command(data, *flags, config_file=config_file, launcher=launcher),
         client_factory=Editor,
         server_env={**os.environ, **(env or {})},
     )

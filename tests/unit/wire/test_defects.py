@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from midstream.server.wire.logs import DiscreetFormatter
 from support.echo_service import SECRET, Echo
 from support.wire_peer import LocalPeer, connected
 
@@ -44,6 +45,7 @@ async def test_5_an_unforeseen_failure_shows_neither_traceback_nor_content(
     client: LocalPeer, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
+    caplog.handler.setFormatter(DiscreetFormatter(lambda: False))
     answer = await client.call("thread/search", {"query": "crash"})
 
     assert answer["error"]["code"] == -32603

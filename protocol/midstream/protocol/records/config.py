@@ -58,6 +58,13 @@ class DaemonConfig:
 
 
 @frozen(kw_only=True)
+class LogConfig:
+    """Whether the log file may quote what users, agents and files say."""
+
+    bodies: bool = False
+
+
+@frozen(kw_only=True)
 class Config:
     """The whole configuration."""
 
@@ -68,3 +75,4 @@ class Config:
     checkpoints: CheckpointConfig = CheckpointConfig()
     sessions: SessionConfig = SessionConfig()
     daemon: DaemonConfig = DaemonConfig()
+    log: LogConfig = LogConfig()

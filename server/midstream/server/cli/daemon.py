@@ -21,7 +21,7 @@ def run_daemon(listener: socket.socket) -> None:
 
 async def _serve(listener: socket.socket) -> None:
     server = Server(Path.cwd())
-    configure(server.hub, Path("log") / "midstream.log")
+    configure(server.hub, Path("log") / "midstream.log", lambda: server.logs_bodies)
     household = Household(server)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

@@ -69,6 +69,11 @@ class Server:
         return self._host.opened and self._host.daemon.busy
 
     @property
+    def logs_bodies(self) -> bool:
+        """Whether the log file may quote users, agents and files."""
+        return self._host.opened and self._host.daemon.config.log.bodies
+
+    @property
     def idle_seconds(self) -> float:
         """How long this process stays when nothing needs it."""
         return self._host.daemon.config.daemon.idle_minutes * 60 if self._host.opened else 0

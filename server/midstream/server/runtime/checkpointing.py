@@ -13,6 +13,7 @@ from midstream.protocol.records.run import Run
 from midstream.server.checkpoints import Captured, CheckpointError, CheckpointStore, Diff, FileChange
 from midstream.server.graph.changes import Stamp
 from midstream.server.graph.state import ThreadState
+from midstream.server.quoting import Quoted
 
 LOG: Final = logging.getLogger(__name__)
 NO_DIFF: Final = Diff(files=(), patch=None, truncated=False)
@@ -71,7 +72,7 @@ class Checkpointer:
         error: CheckpointError,
         now: Time,
     ) -> Checkpoint:
-        LOG.warning("no checkpoint for run %s: %s", run.id, error)
+        LOG.warning("no checkpoint for run %s: %s", run.id, Quoted(error))
         return Checkpoint(
             id=checkpoint_id,
             thread_id=state.thread.id,

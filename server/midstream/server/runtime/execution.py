@@ -14,6 +14,7 @@ from midstream.server.graph.commands import EndTurn, FinishRun, SettleSteer
 from midstream.server.graph.effects import AnswerRequest, ExecuteAttempt, InterruptTurn, SteerTurn
 from midstream.server.graph.state import ThreadState
 from midstream.server.providers.adapter import ProviderError, Reply
+from midstream.server.quoting import Quoted
 from midstream.server.runtime.checkpointing import RunCheckpoint
 from midstream.server.runtime.leases import Lease
 from midstream.server.runtime.preparation import Preparation, Prepared, Superseded
@@ -113,7 +114,7 @@ class Execution:
                 case AnswerRequest():
                     await self._answer(word)
         except ProviderError as error:
-            LOG.warning("run %s: %s", self.run_id, error)
+            LOG.warning("run %s did not take the user's word: %s", self.run_id, Quoted(error))
 
     async def _interrupt(self) -> None:
         self._interrupted = True

@@ -22,6 +22,7 @@ from midstream.protocol.records.config import (
     Config,
     DaemonConfig,
     HandoffConfig,
+    LogConfig,
     ProviderConfig,
     SessionConfig,
 )
@@ -51,7 +52,7 @@ AT_LEAST: Final[Mapping[str, float]] = MappingProxyType(
 TABLES: Final = tuple(field.name for field in attrs.fields(Config))
 
 
-Table: TypeAlias = HandoffConfig | CheckpointConfig | SessionConfig | DaemonConfig
+Table: TypeAlias = HandoffConfig | CheckpointConfig | SessionConfig | DaemonConfig | LogConfig
 
 
 @frozen(kw_only=True)

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import traceback
 from typing import Final
 
 from midstream.protocol.base import JsonObject
@@ -52,6 +51,5 @@ def error_of(problem: BaseException, method: str) -> RpcError:
 
 
 def log_unforeseen(problem: BaseException, method: str) -> None:
-    """Log where a problem arose but not what it says, which may quote a user's text or files."""
-    where = "".join(traceback.format_tb(problem.__traceback__))
-    log.error("%s failed with %s at\n%s", method, type(problem).__name__, where)
+    """Log where a problem arose."""
+    log.error("%s failed with %s", method, type(problem).__name__, exc_info=problem)

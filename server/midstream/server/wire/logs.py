@@ -1,18 +1,31 @@
-"""Where log lines go: a rotating file, and the clients' stderr and logs. No line holds a message's content."""
+"""Where log lines go: a rotating file, and the clients' stderr and logs.
+
+No line quotes a user, an agent or a file, but for those of the file where the user asked for it: not in what is said
+(`Quoted`), and not in what an exception says.
+"""
 
 import asyncio
 import logging
 import os
 import select
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import Final, TextIO
+from types import TracebackType
+from typing import Any, Final, TextIO, TypeAlias
 
 from lsprotocol.types import MessageType
 
+from midstream.server.quoting import Quoted
 from midstream.server.wire.hub import Hub
+
+log = logging.getLogger(__name__)
+
+ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 FILE_BYTES: Final = 2 * 1024 * 1024
@@ -20,21 +33,26 @@ FILES: Final = 3
 LINE_CHARACTERS: Final = 1000
 
 
-def configure(hub: Hub, file: Path | None) -> None:
-    """Send warnings to every client, and all from INFO on to the file. Call it in the event loop."""
+def configure(hub: Hub, file: Path | None, bodies: Callable[[], bool]) -> None:
+    """Send warnings to every client, and all from INFO on to the file, with quotations while `bodies` says so.
+
+    Call it in the event loop, whose own complaints then come here too.
+    """
     logger = logging.getLogger("midstream")
     logger.setLevel(logging.INFO)
-    logger.addHandler(ClientHandler(hub, asyncio.get_running_loop()))
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(_log_complaint)
+    logger.addHandler(ClientHandler(hub, loop))
     silence_pygls()
     if file is None:
         return
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handler = RotatingFileHandler(file, maxBytes=FILE_BYTES, backupCount=FILES - 1, encoding="utf-8")
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handler = PrivateFileHandler(file, maxBytes=FILE_BYTES, backupCount=FILES - 1, encoding="utf-8")
     except OSError as problem:
         logger.warning("No log file: %s", problem)
     else:
-        logger.addHandler(_formatted(handler, logging.INFO))
+        logger.addHandler(_formatted(handler, logging.INFO, bodies))
 
 
 @contextmanager
@@ -72,6 +90,14 @@ class StderrHandler(logging.StreamHandler[TextIO]):
         return super().format(record)[:LINE_CHARACTERS]
 
 
+class PrivateFileHandler(RotatingFileHandler):
+    """Writes to a file that its owner alone can read."""
+
+    def _open(self) -> TextIOWrapper:
+        Path(self.baseFilename).touch(mode=0o600)
+        return super()._open()
+
+
 class ClientHandler(logging.Handler):
     """Writes warnings to the logs of all clients, from any thread."""
 
@@ -91,7 +117,33 @@ class ClientHandler(logging.Handler):
             client.log_message(message, kind)
 
 
-def _formatted(handler: logging.Handler, level: int) -> logging.Handler:
-    handler.setFormatter(logging.Formatter(FORMAT))
+class DiscreetFormatter(logging.Formatter):
+    """Formats lines, with quotations while `bodies` says so."""
+
+    def __init__(self, bodies: Callable[[], bool]) -> None:
+        super().__init__(FORMAT)
+        self._bodies = bodies
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record, which stays as it is for other handlers."""
+        own = copy(record)
+        if self._bodies() and isinstance(own.args, tuple):
+            own.args = tuple(arg.words if isinstance(arg, Quoted) else arg for arg in own.args)
+        return super().format(own)
+
+    def formatException(self, ei: ExcInfo) -> str:  # noqa: N802 - logging's name
+        """Return where an exception arose, and what it says only with the other quotations."""
+        if self._bodies():
+            return super().formatException(ei)
+        _, problem, trace = ei
+        return "".join([*traceback.format_tb(trace), type(problem).__name__])
+
+
+def _log_complaint(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    log.error("The event loop complains: %s", Quoted(context["message"]), exc_info=context.get("exception"))
+
+
+def _formatted(handler: logging.Handler, level: int, bodies: Callable[[], bool] = lambda: False) -> logging.Handler:
+    handler.setFormatter(DiscreetFormatter(bodies))
     handler.setLevel(level)
     return handler

@@ -9,6 +9,7 @@ from midstream.protocol.errors import MidstreamError
 from midstream.protocol.methods.request import RequestRespondParams
 from midstream.protocol.notifications import RequestClosed, RequestOpened
 from midstream.protocol.records.request import RequestOption, RuntimeRequest
+from midstream.server.quoting import Quoted
 from midstream.server.wire.client import Client
 from midstream.server.wire.errors import RpcError, log_unforeseen
 
@@ -51,7 +52,7 @@ class MessageRequests:
                 option_id = options[title].option_id
                 await self._respond(self._client, RequestRespondParams(request_id=request.id, option_id=option_id))
         except (MidstreamError, RpcError) as problem:  # late, or the client shows no messages: it stays as it is
-            log.debug("The message of %s came to nothing: %s", request.id, problem)
+            log.debug("The message of %s came to nothing: %s", request.id, Quoted(problem))
         except Exception as problem:
             log_unforeseen(problem, "window/showMessageRequest")
 

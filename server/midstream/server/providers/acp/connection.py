@@ -17,6 +17,7 @@ from midstream.protocol.records.run import Failure
 from midstream.server.providers.acp.failures import gone
 from midstream.server.providers.acp.reading import member
 from midstream.server.providers.process import READ_SIZE, ChildProcess
+from midstream.server.quoting import Quoted
 
 logger: Final = logging.getLogger(__name__)
 
@@ -192,7 +193,7 @@ class Connection:
             case {"id": int(request_id)} if request_id in self._waiting:
                 await self._waiting.pop(request_id)(_answer(message))
             case _:
-                logger.info("An agent wrote a line that is no message of ours: %r", line[:200])
+                logger.info("An agent wrote a line that is no message of ours: %s", Quoted(line[:200]))
 
 
 def _answer(message: JsonObject) -> Answer:
