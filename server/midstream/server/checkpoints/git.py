@@ -30,6 +30,7 @@ _CONFIG = (
     "core.autocrlf=false",
     "core.quotePath=false",
     "core.splitIndex=false",
+    "core.sharedRepository=0600",
     "core.untrackedCache=false",
     "commit.gpgsign=false",
     "gc.auto=0",

@@ -118,7 +118,7 @@ def _take_over_objects(theirs: Path, ours: Path) -> None:
         target = ours / source.relative_to(theirs)
         if target.exists():
             continue
-        target.parent.mkdir(exist_ok=True)
+        target.parent.mkdir(mode=0o700, exist_ok=True)
         try:
             os.link(source, target)
         except FileNotFoundError:

@@ -54,8 +54,9 @@ class Conversation:
     @classmethod
     def create(cls, folder: Path, cwd: str, records: Iterable[Record] = ()) -> "Conversation":
         """Begin a session's file, with the history that a fork brings along."""
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         conversation = cls(folder / f"{uuid4()}.jsonl", cwd, ())
+        conversation._path.touch(mode=0o600)
         conversation._write({"type": "session", "cwd": cwd})
         for record in records:
             conversation.append(record)

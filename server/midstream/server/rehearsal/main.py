@@ -18,7 +18,8 @@ def main(argv: list[str]) -> int:
 
 async def _serve(options: Options) -> None:
     await asyncio.sleep(options.start_delay)
-    options.state_dir.mkdir(parents=True, exist_ok=True)
+    options.state_dir.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    options.state_dir.mkdir(mode=0o700, exist_ok=True)
     reader, writer = await _stdio()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, reader.feed_eof)
