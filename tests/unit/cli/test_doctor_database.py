@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from midstream.server.cli.listing import list_threads
+from midstream.server.store.migrations import VERSION
 from support.doctor import examined, locked
 from support.editor import Editor, editor_on
 
@@ -100,7 +101,7 @@ async def test_an_older_database_is_told_of_and_brought_up_to_date_by_nobody_but
 
 
 async def test_a_write_ahead_log_that_nobody_writes_back_is_told_of(data: Path) -> None:
-    execute(data, "PRAGMA user_version = 1")  # leaves no log behind
+    execute(data, f"PRAGMA user_version = {VERSION}")  # leaves no log behind
     with (data / "midstream.db-wal").open("wb") as file:
         file.truncate(70_000_000)
     severity, message = (await examined(data)).about("database")[-1]

@@ -162,7 +162,7 @@ async def test_attachments_that_nobody_uses_or_that_are_gone_are_found(tmp_path:
     assert found.about("attachments") == [("ok", "1 image, each used by a thread")]
     assert found.report.disk is not None
     assert [used.attachments for used in found.report.disk.threads] == [len(b"pixels")]
-    (used,) = (data / "attachments").iterdir()
+    (used,) = (data / "attachments").glob("*/*")
     (data / "attachments" / "of-nobody").write_bytes(b"x" * 1500)
     assert (await examined(data)).about("attachments") == [("warning", "1 file that no thread uses, 1.5 KB")]
     used.unlink()

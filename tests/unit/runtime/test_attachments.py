@@ -42,21 +42,23 @@ def at(path: Path) -> ImageAttachment:
 async def refusal(store: AttachmentStore, *images: ImageAttachment) -> str:
     """Return why the last of some images is refused."""
     with pytest.raises(InvalidParams) as refused:
-        await store.stored("look", images, "attachments")
+        await store.stored("thr_1", "look", images, "attachments")
     assert refused.value.path == f"attachments[{len(images) - 1}]"
     return refused.value.message
 
 
 async def test_an_image_is_described_in_the_record_and_whole_for_the_agent(store: AttachmentStore) -> None:
-    (stored,) = (await store.stored("look", (image(),), "attachments")).attachments
+    (stored,) = (await store.stored("thr_1", "look", (image(),), "attachments")).attachments
     sha256 = hashlib.sha256(PIXELS).hexdigest()
     assert stored == StoredImage(mime_type="image/png", bytes=len(PIXELS), sha256=sha256, uri=None)
-    assert await store.block(stored) == ImageBlock(mime_type="image/png", base64=base64.b64encode(PIXELS).decode())
+    assert await store.block("thr_1", stored) == ImageBlock(
+        mime_type="image/png", base64=base64.b64encode(PIXELS).decode()
+    )
 
 
 async def test_an_image_is_kept_for_its_owner_alone_and_once(store: AttachmentStore, tmp_path: Path) -> None:
-    await store.stored("look", (image(), image()), "attachments")
-    (kept,) = (tmp_path / "attachments").iterdir()
+    await store.stored("thr_1", "look", (image(), image()), "attachments")
+    (kept,) = (tmp_path / "attachments" / "thr_1").iterdir()
     assert kept.stat().st_mode & 0o777 == 0o600
     assert kept.parent.stat().st_mode & 0o777 == 0o700
 
@@ -64,7 +66,7 @@ async def test_an_image_is_kept_for_its_owner_alone_and_once(store: AttachmentSt
 async def test_an_image_may_be_a_file(store: AttachmentStore, tmp_path: Path) -> None:
     file = tmp_path / "a picture.png"
     file.write_bytes(PIXELS)
-    (stored,) = (await store.stored("look", (at(file),), "attachments")).attachments
+    (stored,) = (await store.stored("thr_1", "look", (at(file),), "attachments")).attachments
     assert isinstance(stored, StoredImage)
     assert (stored.bytes, stored.uri) == (len(PIXELS), file.as_uri())
 
@@ -82,7 +84,7 @@ async def test_an_image_that_is_nowhere_is_refused_by_its_place(
     store: AttachmentStore, broken: ImageAttachment
 ) -> None:
     with pytest.raises(InvalidParams) as refused:
-        await store.stored("look", (image(), broken), "message.attachments")
+        await store.stored("thr_1", "look", (image(), broken), "message.attachments")
     assert refused.value.path == "message.attachments[1]"
 
 
@@ -133,7 +135,7 @@ async def test_the_images_of_a_message_are_bounded_together_however_they_come(
 ) -> None:
     half = tmp_path / "half.png"
     half.write_bytes(bytes(IMAGE_BYTES // 2))
-    message = await store.stored("look", (at(half), image(bytes(IMAGE_BYTES // 2))), "attachments")
+    message = await store.stored("thr_1", "look", (at(half), image(bytes(IMAGE_BYTES // 2))), "attachments")
     assert sum(stored.bytes for stored in message.attachments if isinstance(stored, StoredImage)) == IMAGE_BYTES
 
     for one_more in (image(b"x"), image(b"xyz"), image(bytes(IMAGE_BYTES + 1)), at(half)):
@@ -155,14 +157,14 @@ def test_a_message_has_a_bounded_number_of_attachments() -> None:
 async def test_the_same_image_kept_by_many_at_once_is_one_file_for_its_owner(
     store: AttachmentStore, tmp_path: Path
 ) -> None:
-    await asyncio.gather(*(store.stored("look", (image(),), "attachments") for _ in range(20)))
-    (kept,) = (tmp_path / "attachments").iterdir()
+    await asyncio.gather(*(store.stored("thr_1", "look", (image(),), "attachments") for _ in range(20)))
+    (kept,) = (tmp_path / "attachments" / "thr_1").iterdir()
     assert (kept.read_bytes(), kept.stat().st_mode & 0o777) == (PIXELS, 0o600)
 
 
 @pytest.mark.parametrize("uri", ["http://[x", "file://[x", "untitled:1", "", "file://elsewhere/a"])
 async def test_a_uri_that_names_no_file_is_its_own_name(store: AttachmentStore, uri: str) -> None:
-    block = await store.block(FileAttachment(uri=uri))
+    block = await store.block("thr_1", FileAttachment(uri=uri))
     assert isinstance(block, AttachmentBlock)
     assert block.text == f"Attached file: {uri}"
 
@@ -170,9 +172,9 @@ async def test_a_uri_that_names_no_file_is_its_own_name(store: AttachmentStore, 
 async def test_files_selections_and_problems_are_put_in_words(store: AttachmentStore) -> None:
     uri = "file:///w/a%20b.py"
     blocks = [
-        await store.block(FileAttachment(uri=uri, range=HERE)),
-        await store.block(SelectionAttachment(uri=uri, range=HERE, text="x = 1")),
-        await store.block(DiagnosticsAttachment(uri=uri, items=({"message": "undefined name"},))),
+        await store.block("thr_1", FileAttachment(uri=uri, range=HERE)),
+        await store.block("thr_1", SelectionAttachment(uri=uri, range=HERE, text="x = 1")),
+        await store.block("thr_1", DiagnosticsAttachment(uri=uri, items=({"message": "undefined name"},))),
     ]
     assert [block.text for block in blocks if isinstance(block, AttachmentBlock)] == [
         "Attached file: /w/a b.py, lines 3 to 5",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import attrs
 import pytest
 
 from midstream.protocol.records.item import AgentMessageItem
@@ -193,11 +194,13 @@ async def test_effects_that_are_done_are_gone_and_their_ids_are_never_used_again
     assert seen == sorted(set(seen))
 
 
-async def test_a_receipt_is_given_once_and_outlives_its_thread(store: Store, log: ThreadLog) -> None:
+async def test_a_receipt_is_given_once_and_outlives_what_it_quoted(store: Store, log: ThreadLog) -> None:
     await log.commit(ThreadPut(records.thread()), receipt=RECEIPT)
-    await log.commit(forget=True)
-    assert await store.receipt("c-1") == RECEIPT
+    deletion = attrs.evolve(RECEIPT, command_id="c-3", answer=b"null")
+    await log.commit(forget=True, receipt=deletion)
+    assert await store.receipt("c-1") == attrs.evolve(RECEIPT, answer=b"")
     assert await store.receipt("c-2") is None
+    assert await store.receipt("c-3") == deletion
     with pytest.raises(WriteRefused):
         await ThreadLog(store, "thr_2").commit(receipt=RECEIPT)
 

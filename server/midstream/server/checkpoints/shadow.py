@@ -14,6 +14,7 @@ from typing import TypeAlias
 from attrs import Factory, define, frozen
 
 from midstream.server.checkpoints.errors import CheckpointMissing
+from midstream.server.checkpoints.forgetting import forget
 from midstream.server.checkpoints.git import Git
 from midstream.server.checkpoints.places import Place
 
@@ -107,12 +108,20 @@ class Shadows:
         memory = self._memories.setdefault(place.root, Memory())
         store = self._store(place)
         async with memory.lock:
-            store.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            store.mkdir(mode=0o700, exist_ok=True)
             with (store / "lock").open("ab") as file:
                 await _flock(file.fileno())
                 shadow = Shadow(place, store / "shadow.git", file.fileno(), memory)
                 await _prepare(shadow, store / "workspace.json")
                 yield shadow
+
+    async def forget(self, thread_id: str) -> None:
+        """Remove a thread from every store, also of work trees that are gone. Raises GitFailed, OSError."""
+        for store in sorted(self.folder.glob("*/")):
+            with (store / "lock").open("ab") as file:
+                await _flock(file.fileno())
+                await forget(store, file.fileno(), thread_id)
 
     async def aclose(self) -> None:
         """Wait until nothing of this process holds a store."""
@@ -168,13 +177,13 @@ def _check_root(shadow: Shadow, record: Path) -> None:
 
 async def _create(shadow: Shadow) -> None:
     shutil.rmtree(shadow.git_dir, ignore_errors=True)
-    shadow.git_dir.mkdir()
+    shadow.git_dir.mkdir(mode=0o700)
     object_format = await _object_format(shadow)
     await shadow.objects.run("init", "-q", "--bare", "--template=", f"--object-format={object_format}")
     lines = [f"[{key.split('.')[0]}]\n\t{key.split('.')[1]} = {value}\n" for key, value in _SETTINGS.items()]
     with (shadow.git_dir / "config").open("a") as config:
         config.writelines(lines)
-    (shadow.git_dir / "info").mkdir(exist_ok=True)
+    (shadow.git_dir / "info").mkdir(mode=0o700, exist_ok=True)
     (shadow.git_dir / "info" / "attributes").write_text(_RAW_BYTES)
 
 

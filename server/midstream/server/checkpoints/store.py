@@ -86,6 +86,10 @@ class CheckpointStore:
         (tree,) = await resolve_trees(self._shadows.reader(self._locate(workspace)), ref)
         return tree
 
+    async def forget(self, thread_id: str) -> None:
+        """Remove all checkpoints of a thread, and what only they held. Raises GitFailed, OSError."""
+        await self._shadows.forget(thread_id)
+
     async def aclose(self) -> None:
         """Wait for what is under way."""
         await self._shadows.aclose()

@@ -36,6 +36,7 @@ class Changes:
         self.new_id: Final = stamp.new_id
         self.events: Final[list[Event]] = []
         self.effects: Final[list[Effect]] = []
+        self.forget = False
 
     def put(self, event: Event) -> None:
         """Add an event."""

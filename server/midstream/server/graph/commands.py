@@ -59,6 +59,11 @@ class ArchiveThread:
 
 
 @frozen(kw_only=True)
+class DeleteThread:
+    """Remove a thread and all that is its own."""
+
+
+@frozen(kw_only=True)
 class SwitchProvider:
     """Choose who answers the next run, and with how much context."""
 
@@ -350,6 +355,7 @@ ClientCommand: TypeAlias = (
     CreateThread
     | UpdateThread
     | ArchiveThread
+    | DeleteThread
     | SwitchProvider
     | StartRun
     | SteerRun

@@ -10,7 +10,18 @@ from midstream.protocol.records.request import RuntimeRequest
 from midstream.protocol.records.run import Run
 from midstream.protocol.records.thread import Lineage, Thread
 from midstream.server.graph import commands as c
-from midstream.server.graph import context, endings, observations, queue, recovery, requests, steering, threads, turns
+from midstream.server.graph import (
+    context,
+    deletion,
+    endings,
+    observations,
+    queue,
+    recovery,
+    requests,
+    steering,
+    threads,
+    turns,
+)
 from midstream.server.graph.changes import Changes, Stamp
 from midstream.server.graph.effects import Effect
 from midstream.server.graph.events import Event, ThreadPut
@@ -22,12 +33,16 @@ Answer: TypeAlias = Thread | Run | RuntimeRequest | tuple[HandoffInfo, ...] | No
 
 @frozen(kw_only=True)
 class Decision:
-    """What a command comes to. No events: it changed nothing, as with a late word about a run that is over."""
+    """What a command comes to. No events: it changed nothing, as with a late word about a run that is over.
+
+    `forget` removes the thread with the commit.
+    """
 
     state: ThreadState
     events: tuple[Event, ...]
     effects: tuple[Effect, ...]
     answer: Answer
+    forget: bool = False
 
 
 def create(command: c.CreateThread, stamp: Stamp) -> Decision:
@@ -71,7 +86,13 @@ def decide(state: ThreadState, command: c.Command, stamp: Stamp) -> Decision:
             answer = changes.state.runs[run_id]
         case _:
             pass
-    return Decision(state=changes.state, events=tuple(changes.events), effects=tuple(changes.effects), answer=answer)
+    return Decision(
+        state=changes.state,
+        events=tuple(changes.events),
+        effects=tuple(changes.effects),
+        answer=answer,
+        forget=changes.forget,
+    )
 
 
 def _apply(changes: Changes, command: c.Command) -> Answer:
@@ -82,6 +103,9 @@ def _apply(changes: Changes, command: c.Command) -> Answer:
             return threads.update(changes, command)
         case c.ArchiveThread():
             return threads.archive(changes, command)
+        case c.DeleteThread():
+            deletion.delete(changes)
+            return None
         case c.SwitchProvider():
             return threads.switch(changes, command)
         case c.StoreHandoffs():

@@ -44,4 +44,12 @@ class AnswerRequest:
     option_id: str | None
 
 
-Effect: TypeAlias = ExecuteAttempt | InterruptTurn | SteerTurn | AnswerRequest
+@frozen(kw_only=True)
+class EraseTraces:
+    """Remove what a deleted thread left outside the log; agents let go of its native conversations, `native_refs`."""
+
+    type: Literal["eraseTraces"] = "eraseTraces"
+    native_refs: tuple[str, ...]
+
+
+Effect: TypeAlias = ExecuteAttempt | InterruptTurn | SteerTurn | AnswerRequest | EraseTraces

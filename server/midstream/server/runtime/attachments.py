@@ -9,11 +9,13 @@ import asyncio
 import base64
 import hashlib
 import os
+import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from midstream.protocol.base import Range
+from midstream.protocol.base import Range, ThreadId
 from midstream.protocol.errors import InvalidParams
 from midstream.protocol.records.run import (
     Attachment,
@@ -52,12 +54,14 @@ def check_attachments(attachments: tuple[Attachment, ...] | None, field: str) ->
 
 
 class AttachmentStore:
-    """Images below a folder of the daemon's own, each named by its content."""
+    """Images below a folder of the daemon's own, each named by its content in the folder of its thread."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    async def stored(self, text: str, attachments: tuple[Attachment, ...] | None, field: str) -> Message:
+    async def stored(
+        self, thread_id: ThreadId, text: str, attachments: tuple[Attachment, ...] | None, field: str
+    ) -> Message:
         """Return a message as it is kept.
 
         Raises:
@@ -67,23 +71,29 @@ class AttachmentStore:
         room = IMAGE_BYTES
         for place, attachment in enumerate(attachments or ()):
             if isinstance(attachment, ImageAttachment):
-                image = await asyncio.to_thread(self._keep, attachment, room, f"{field}[{place}]")
+                image = await asyncio.to_thread(self._keep, thread_id, attachment, room, f"{field}[{place}]")
                 room -= image.bytes
                 kept.append(image)
             else:
                 kept.append(attachment)
         return Message(text=text, attachments=tuple(kept))
 
-    def _keep(self, image: ImageAttachment, room: int, field: str) -> StoredImage:
+    def _keep(self, thread_id: ThreadId, image: ImageAttachment, room: int, field: str) -> StoredImage:
         content = _bytes_of(image, room, field)
         sha256 = hashlib.sha256(content).hexdigest()
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = self._folder / sha256
+        path = self._folder / thread_id / sha256
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
         if not path.exists():
             _write(path, content)
         return StoredImage(mime_type=image.mime_type, bytes=len(content), sha256=sha256, uri=image.uri)
 
-    async def block(self, attachment: StoredAttachment) -> AttachmentBlock | ImageBlock:
+    def remove(self, thread_id: ThreadId) -> None:
+        """Remove what a deleted thread kept."""
+        with suppress(FileNotFoundError):
+            shutil.rmtree(self._folder / thread_id)
+
+    async def block(self, thread_id: ThreadId, attachment: StoredAttachment) -> AttachmentBlock | ImageBlock:
         """Return an attachment as it is sent to a provider."""
         match attachment:
             case FileAttachment(uri=uri, range=range_):
@@ -94,7 +104,7 @@ class AttachmentStore:
                 lines = [f"- {item.get('message', '')}" for item in items]
                 return AttachmentBlock(uri=uri, text="\n".join([f"Problems in {_name(uri)}:", *lines]))
             case StoredImage(mime_type=mime_type, sha256=sha256):
-                content = await asyncio.to_thread((self._folder / sha256).read_bytes)
+                content = await asyncio.to_thread((self._folder / thread_id / sha256).read_bytes)
                 return ImageBlock(mime_type=mime_type, base64=base64.b64encode(content).decode())
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from midstream.server.graph.commands import ExpireRequests
 from midstream.server.runtime.background import Background
 from midstream.server.runtime.engine import Engine
+from midstream.server.runtime.erasing import unless_deleted
 
 SOONEST: Final = 0.1
 """Seconds below which looking again would keep the daemon busy."""
@@ -48,10 +49,11 @@ class Attendance:
 
     async def _expire(self) -> None:
         for thread_id in await self._engine.store.live_threads():
-            async with self._engine.thread(thread_id) as turn:
-                run = turn.state.active_run
-                if run is not None and self._present == 0:
-                    await turn.do(ExpireRequests(run_id=run.id))
+            with unless_deleted(thread_id):
+                async with self._engine.thread(thread_id) as turn:
+                    run = turn.state.active_run
+                    if run is not None and self._present == 0:
+                        await turn.do(ExpireRequests(run_id=run.id))
 
     async def aclose(self) -> None:
         """Stop watching."""

@@ -11,6 +11,7 @@ from midstream.protocol.records.config import Config, DriverName
 from midstream.protocol.records.provider import ProviderSession
 from midstream.server.checkpoints import CheckpointPolicy, CheckpointStore
 from midstream.server.graph.commands import RecoverThread, UpdateSession
+from midstream.server.graph.effects import EraseTraces
 from midstream.server.providers.registry import DriverMaker, Registry
 from midstream.server.runtime.attachments import AttachmentStore
 from midstream.server.runtime.attendance import Attendance
@@ -18,6 +19,7 @@ from midstream.server.runtime.audience import Audience
 from midstream.server.runtime.checkpointing import Checkpointer
 from midstream.server.runtime.clock import Clock, system_clock
 from midstream.server.runtime.engine import Engine
+from midstream.server.runtime.erasing import Eraser, unless_deleted
 from midstream.server.runtime.ids import id_maker
 from midstream.server.runtime.lanes import EffectWorker
 from midstream.server.runtime.leases import WorkspaceLeases
@@ -69,6 +71,7 @@ class Daemon:
                 checkpointer=Checkpointer(self.checkpoints),
                 leases=WorkspaceLeases(),
                 attachments=self.attachments,
+                eraser=Eraser(self.engine, self._sessions, self.attachments, self.checkpoints),
                 audience=audience,
                 config=self._config,
             )
@@ -103,11 +106,15 @@ class Daemon:
         for thread_id in await self.store.live_threads():
             await self.engine.do(thread_id, RecoverThread())
         for stored in await self.store.pending_effects():
+            if isinstance(stored.effect, EraseTraces):
+                self._worker.submit(stored)
+                continue
             LOG.info("thread %s: not carried out, its run is over: %s", stored.thread_id, stored.effect.type)
             await self.engine.finish_effect(stored.thread_id, stored.id)
 
     async def _tell_session(self, thread_id: ThreadId, session: ProviderSession) -> None:
-        await self.engine.do(thread_id, UpdateSession(session=session))
+        with unless_deleted(thread_id):
+            await self.engine.do(thread_id, UpdateSession(session=session))
 
     @property
     def busy(self) -> bool:

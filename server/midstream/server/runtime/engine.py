@@ -81,10 +81,14 @@ class Turn:
                     effects=decision.effects,
                     done=done,
                     receipt=receipt,
+                    forget=decision.forget,
                 )
             )
             self.state = decision.state
-            self._engine.remember(decision.state)
+            if decision.forget:
+                self._engine.forget(self.thread_id)
+            else:
+                self._engine.remember(decision.state)
             for effect in commit.effects:
                 self._engine.on_effect(effect)
 
@@ -118,6 +122,10 @@ class Engine:
         for thread_id in tuple(self._states)[: max(0, len(self._states) - KEPT_STATES)]:
             if self._states[thread_id].active_run_id is None:
                 del self._states[thread_id]
+
+    def forget(self, thread_id: ThreadId) -> None:
+        """Let go of a deleted thread's state."""
+        self._states.pop(thread_id, None)
 
     @asynccontextmanager
     async def thread(self, thread_id: ThreadId) -> AsyncIterator[Turn]:
@@ -236,6 +244,8 @@ class Engine:
                 commandId=params.command_id,
                 method=receipt.method,
             )
+        if not receipt.answer:
+            raise MidstreamError("threadNotFound", "This command was carried out, and its thread was deleted since.")
         return Replayed(CONVERTER.structure(orjson.loads(receipt.answer), METHODS[method].result))
 
     def _receipt(self, method: str, params: ChangeParams, answer: object) -> Receipt | None:

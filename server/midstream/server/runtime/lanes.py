@@ -1,11 +1,15 @@
-"""The effect worker: one lane for each thread, attempts one after another, words to the one that runs."""
+"""The effect worker: one lane for each thread, attempts one after another, words to the one that runs.
+
+What finds its thread deleted does nothing, and says so in the log.
+"""
 
 import logging
 from typing import Final
 
 from midstream.protocol.base import ThreadId
-from midstream.server.graph.effects import ExecuteAttempt
+from midstream.server.graph.effects import EraseTraces, ExecuteAttempt
 from midstream.server.runtime.background import Background
+from midstream.server.runtime.erasing import unless_deleted
 from midstream.server.runtime.execution import Execution, Word
 from midstream.server.runtime.services import Services
 from midstream.server.store import StoredEffect
@@ -32,13 +36,16 @@ class Lane:
                 if not self.working:
                     self.working = True
                     self._background.spawn(self._work())
+            case EraseTraces() as effect:
+                self._background.spawn(self._services.eraser.erase(self._thread_id, stored.id, effect))
             case word:
                 self._background.spawn(self._pass_on(word, stored.id))
 
     async def _pass_on(self, word: Word, effect_id: int) -> None:
         try:
             if self._current is not None and self._current.run_id == word.run_id:
-                await self._current.hear(word)
+                with unless_deleted(self._thread_id):
+                    await self._current.hear(word)
             else:
                 LOG.info("run %s is not running: there is nobody to tell", word.run_id)
         finally:
@@ -50,7 +57,8 @@ class Lane:
             assert isinstance(stored.effect, ExecuteAttempt)
             self._current = Execution(self._services, self._thread_id, stored.id, stored.effect)
             try:
-                await self._current.run()
+                with unless_deleted(self._thread_id):
+                    await self._current.run()
             except Exception:
                 LOG.exception("run %s could not be carried out", stored.effect.run_id)
             finally:

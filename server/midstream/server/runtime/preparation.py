@@ -2,6 +2,7 @@
 
 import hashlib
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import Final, Self
 
 from attrs import frozen
@@ -216,7 +217,7 @@ class Preparation:
     async def _input(self, catchup: Catchup) -> TurnInput:
         channel = catchup.plan.channel
         messages = await self._messages()
-        block = self._services.attachments.block
+        block = partial(self._services.attachments.block, self._thread_id)
         return TurnInput(
             context=tuple(
                 ContextBlock(handoff_id=handoff.id, channel=channel, text=handoff.sent_text)

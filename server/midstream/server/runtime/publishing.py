@@ -14,6 +14,7 @@ from midstream.protocol.notifications import (
     RequestOpened,
     RunOutput,
     ThreadChanged,
+    ThreadDeleted,
     ThreadEvent,
 )
 from midstream.protocol.records.run import Run
@@ -57,6 +58,8 @@ class Publisher:
                     self._tell_output(committed, text)
                 case _ as event:
                     self._tell_record(committed, event)
+        if commit.forgotten is not None:
+            self._audience.to_all(ThreadDeleted(thread_id=commit.forgotten))
 
     async def ended(self, run: Run) -> Run:
         """Wait until a run is terminal and return it."""

@@ -9,6 +9,7 @@ from midstream.server.runtime.attachments import AttachmentStore
 from midstream.server.runtime.audience import Audience
 from midstream.server.runtime.checkpointing import Checkpointer
 from midstream.server.runtime.engine import Engine
+from midstream.server.runtime.erasing import Eraser
 from midstream.server.runtime.leases import WorkspaceLeases
 from midstream.server.runtime.planning import Planner
 from midstream.server.runtime.sessions import SessionManager
@@ -24,5 +25,6 @@ class Services:
     checkpointer: Checkpointer
     leases: WorkspaceLeases
     attachments: AttachmentStore
+    eraser: Eraser
     audience: Audience
     config: Callable[[], Config]

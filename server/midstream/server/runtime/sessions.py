@@ -2,8 +2,8 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -12,7 +12,7 @@ import attrs
 from midstream.protocol.base import ProviderKind, ProviderSessionId, ThreadId
 from midstream.protocol.records.provider import ProviderSession
 from midstream.server.graph.changes import IdPrefix
-from midstream.server.providers.adapter import Driver, Session
+from midstream.server.providers.adapter import Driver, ProviderError, Session
 
 Key: TypeAlias = tuple[ProviderKind, Path]
 Told: TypeAlias = Callable[[ThreadId, ProviderSession], Awaitable[object]]
@@ -113,8 +113,22 @@ class SessionManager:
             live.reaper.cancel()
         await live.session.aclose()
         live.record = attrs.evolve(live.record, status="stopped", pid=None)
-        for thread_id in live.threads:
+        for thread_id in tuple(live.threads):
             await self._tell(thread_id, live.record)
+
+    async def leave(self, thread_id: ThreadId, native_refs: Collection[str]) -> None:
+        """End the processes that a deleted thread alone used; the others close its native conversations."""
+        for key, live in tuple(self._sessions.items()):
+            if thread_id not in live.threads:
+                continue
+            async with self._opening[key]:
+                live.threads.discard(thread_id)
+                if not live.threads:
+                    await self._end(key, live)
+                for ref in live.loaded.intersection(native_refs) if live.session.live else ():
+                    live.loaded.discard(ref)
+                    with suppress(ProviderError):  # it ends with its process at the latest
+                        await live.session.close_thread(ref)
 
     async def aclose(self) -> None:
         """End all processes."""

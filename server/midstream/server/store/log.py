@@ -17,7 +17,7 @@ from midstream.server.store.projections import Row, project
 INSERT_EVENT: Final = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_TEXT: Final = "INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, ?)"
 INSERT_CONTENT: Final = "INSERT INTO handoff_contents VALUES (?, ?)"
-INSERT_RECEIPT: Final = "INSERT INTO receipts VALUES (?, ?, ?, ?)"
+INSERT_RECEIPT: Final = "INSERT INTO receipts VALUES (?, ?, ?, ?, ?)"
 INSERT_EFFECT: Final = "INSERT INTO effects (thread_id, body) VALUES (?, ?)"
 DELETE_EFFECT: Final = "DELETE FROM effects WHERE id = ?"
 LAST_POSITION: Final = (
@@ -35,8 +35,10 @@ FORGET: Final = (
     "DELETE FROM threads WHERE id = :thread",
     "DELETE FROM items WHERE thread_id = :thread",
     "DELETE FROM records WHERE thread_id = :thread",
+    # X'6E756C6C' is null: the answer to the deletion itself, which tells nothing.
+    "UPDATE receipts SET answer = X'' WHERE thread_id = :thread AND answer <> X'6E756C6C'",
 )
-"""Removes a thread; its receipts and effects outlive it."""
+"""Removes a thread; its receipts outlive it without what they quote of it, and its effects as they are."""
 
 REMEMBERED: Final = 4_096
 """Of how many threads and texts it is remembered where they end."""
@@ -119,7 +121,8 @@ class Log:
             self._position = position
             self._sequences[thread_id] = sequence
         batch.add(encoded)
-        return Commit(tuple(committed), _store_effects(connection, encoded) if encoded.effects else ())
+        effects = _store_effects(connection, encoded) if encoded.effects else ()
+        return Commit(tuple(committed), effects, thread_id if write.forget else None)
 
     def _last_position(self, connection: sqlite3.Connection) -> int:
         if self._position is None:
@@ -163,7 +166,9 @@ class _Batch:
         write = encoded.write
         self._contents.extend(encoded.contents)
         if (receipt := write.receipt) is not None:
-            self._receipts.append((receipt.command_id, receipt.method, receipt.params_sha256, receipt.answer))
+            self._receipts.append(
+                (receipt.command_id, receipt.method, receipt.params_sha256, receipt.answer, write.thread_id)
+            )
         self._done.extend([(effect_id,) for effect_id in write.done])
         if write.forget:
             self.forgotten.append(write.thread_id)

@@ -16,7 +16,10 @@ from midstream.server.graph.texts import GrowingText
 
 @frozen(kw_only=True)
 class Receipt:
-    """What a command was answered: `answer` is the wire result in JSON, `params_sha256` in hexadecimal."""
+    """What a command was answered: `answer` is the wire result in JSON, `params_sha256` in hexadecimal.
+
+    The answer is empty once the command's thread was forgotten.
+    """
 
     command_id: str
     method: str
@@ -53,10 +56,14 @@ class StoredEffect:
 
 @frozen
 class Commit:
-    """What became of a write: its events with their places in the log, its effects with their ids."""
+    """What became of a write: its events with their places in the log, its effects with their ids.
+
+    `forgotten` is the thread that the write removed.
+    """
 
     events: tuple[Committed, ...]
     effects: tuple[StoredEffect, ...]
+    forgotten: ThreadId | None = None
 
 
 @frozen(kw_only=True)

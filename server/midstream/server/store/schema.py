@@ -50,6 +50,15 @@ LOG: Final = (
     """,
 )
 
+RECEIPTS_BY_THREAD: Final = (
+    "ALTER TABLE receipts ADD COLUMN thread_id TEXT NOT NULL DEFAULT ''",
+    "UPDATE receipts SET thread_id = known.thread_id"
+    " FROM (SELECT DISTINCT command_id, thread_id FROM events WHERE command_id IS NOT NULL) AS known"
+    " WHERE known.command_id = receipts.command_id",
+    "CREATE INDEX receipts_of_thread ON receipts (thread_id)",
+)
+"""Tells whose receipts they are, so that a forgotten thread is quoted by none."""
+
 PROJECTIONS: Final = (
     """
     CREATE TABLE threads (

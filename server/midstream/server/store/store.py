@@ -16,6 +16,7 @@ from midstream.protocol.records.thread import Thread
 from midstream.server.graph.events import Committed
 from midstream.server.store import items, reader, texts
 from midstream.server.store.connection import Connection, transaction
+from midstream.server.store.errors import StoreFailed
 from midstream.server.store.items import ItemAnchor, Page, Scopes
 from midstream.server.store.migrations import migrate
 from midstream.server.store.model import Commit, Receipt, Snapshot, StoredEffect, Write
@@ -50,7 +51,8 @@ class Store:
             claim = Claim(path)
             resources.callback(claim.release)
             prepare(path)
-            writing = Connection(path, "journal_mode = WAL", f"synchronous = {'FULL' if durable else 'NORMAL'}")
+            synchronous = f"synchronous = {'FULL' if durable else 'NORMAL'}"
+            writing = Connection(path, "journal_mode = WAL", "secure_delete = ON", synchronous)
             await writing.connect()
             resources.push_async_callback(writing.close)
             await writing.run(_migrate)
@@ -167,6 +169,10 @@ class Store:
         """Make the projections anew from the log."""
         await self._writing.run(_rebuild)
 
+    async def shred(self) -> None:
+        """Leave nothing in the files of what was forgotten: a second for each 100 MB, in which no commit goes in."""
+        await self._writing.run(_shred)
+
     async def aclose(self) -> None:
         """Commit what waits, and close."""
         await self._resources.aclose()
@@ -189,3 +195,11 @@ def _migrate(connection: sqlite3.Connection) -> None:
 def _rebuild(connection: sqlite3.Connection) -> None:
     with transaction(connection, "IMMEDIATE"):
         rebuild(connection)
+
+
+def _shred(connection: sqlite3.Connection) -> None:
+    # secure_delete leaves the copies that a b-tree makes when it moves rows between pages; only a rewrite has none.
+    connection.execute("VACUUM")
+    busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        raise StoreFailed("something outside is reading the store, and what was deleted is still in its log")

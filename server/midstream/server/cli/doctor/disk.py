@@ -17,7 +17,7 @@ TITLE = 40
 
 @frozen(kw_only=True)
 class ThreadUse:
-    """Bytes that one thread takes; a checkpoint's objects and an image that threads share count for each."""
+    """Bytes that one thread takes; a checkpoint's objects that threads share count for each."""
 
     thread_id: ThreadId
     title: str
@@ -88,9 +88,8 @@ def disk_use(folder: Path, contents: Contents, checkpoints: Mapping[ThreadId, in
 def _images(folder: Path, users: Mapping[str, frozenset[ThreadId]]) -> dict[ThreadId, int]:
     sizes: dict[ThreadId, int] = {}
     for name, threads in users.items():
-        size = _size(folder / name)
         for thread_id in threads:
-            sizes[thread_id] = sizes.get(thread_id, 0) + size
+            sizes[thread_id] = sizes.get(thread_id, 0) + _size(folder / thread_id / name)
     return sizes
 
 

@@ -101,7 +101,7 @@ class Examination:
         sizes = await self._checkpoints(contents)
         if contents is not None:
             with self.guarded("attachments"):
-                self.add(*look_at_attachments(self._folder / "attachments", contents.images.keys()))
+                self.add(*look_at_attachments(self._folder / "attachments", contents.images))
         with self.guarded("disk use"):
             self.disk = disk_use(self._folder, contents or EMPTY, sizes)
         return daemon

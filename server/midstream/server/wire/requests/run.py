@@ -49,7 +49,9 @@ def handlers(host: Host) -> dict[str, Handler]:
         check_attachments(params.attachments, "attachments")
 
         async def prepare(turn: Turn) -> Prepared:
-            message = await host.daemon.attachments.stored(params.text, params.attachments, "attachments")
+            message = await host.daemon.attachments.stored(
+                turn.thread_id, params.text, params.attachments, "attachments"
+            )
             return Prepared(await steer_command(host, turn.state.runs[run.id], message), _result)
 
         return await host.change("run/steer", params, run.thread_id, prepare)

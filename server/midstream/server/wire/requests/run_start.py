@@ -30,8 +30,8 @@ def handlers(host: Host) -> dict[str, Handler]:
         check_attachments(params.message.attachments, IMAGES)
 
         async def prepare(turn: Turn) -> Prepared:
-            attachments = params.message.attachments
-            message = await host.daemon.attachments.stored(params.message.text, attachments, IMAGES)
+            text, attachments = params.message.text, params.message.attachments
+            message = await host.daemon.attachments.stored(turn.thread_id, text, attachments, IMAGES)
             match params.delivery:
                 case "steer":
                     run = _active(turn.state, params)

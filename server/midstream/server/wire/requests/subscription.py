@@ -7,6 +7,7 @@ from midstream.protocol.base import ThreadId
 from midstream.protocol.methods.thread import ThreadIdParams, ThreadSubscribeParams, ThreadSubscribeResult
 from midstream.protocol.notifications import RunOutput
 from midstream.server.graph.state import ThreadState
+from midstream.server.runtime.erasing import unless_deleted
 from midstream.server.runtime.publishing import OUTPUT_FIELDS, thread_event
 from midstream.server.runtime.reading import thread_read
 from midstream.server.wire.client import Client
@@ -66,6 +67,11 @@ class Subscriber:
 
     async def _finished(self, client: Client, thread_id: ThreadId) -> bool:
         """Let text pass, once no event is missing; False where one was committed meanwhile."""
+        with unless_deleted(thread_id):
+            return await self._caught_up(client, thread_id)
+        return True
+
+    async def _caught_up(self, client: Client, thread_id: ThreadId) -> bool:
         async with self._host.daemon.engine.thread(thread_id) as turn:
             outputs = await self._unrecorded(turn.state)
             if client.subscriptions.sequence(thread_id) != turn.state.sequence:

@@ -1,4 +1,5 @@
-"""`thread/create`, `thread/list`, `thread/read`, `thread/update`, `thread/archive`, `thread/unarchive`."""
+"""`thread/create`, `thread/list`, `thread/read`, `thread/update`, `thread/archive`, `thread/unarchive`,
+`thread/delete`."""
 
 from typing import Final
 
@@ -14,8 +15,10 @@ from midstream.protocol.methods.thread import (
 )
 from midstream.protocol.records.read import ThreadRead
 from midstream.protocol.records.thread import ModelSelection, Thread
-from midstream.server.graph.commands import ArchiveThread, CreateThread, UpdateThread
+from midstream.server.graph.commands import ArchiveThread, CreateThread, DeleteThread, UpdateThread
 from midstream.server.graph.decide import Answer
+from midstream.server.graph.deletion import native_conversations
+from midstream.server.runtime.engine import Prepared, Turn
 from midstream.server.runtime.reading import thread_read
 from midstream.server.runtime.workspaces import workspace_path
 from midstream.server.wire.client import Client
@@ -73,6 +76,21 @@ def handlers(host: Host) -> dict[str, Handler]:
         command = ArchiveThread(archived=False)
         return await host.change_simply("thread/unarchive", params, params.thread_id, command, _result)
 
+    async def delete(client: Client, params: ThreadChangeParams) -> object:
+        kept: list[str] = []
+
+        async def prepare(turn: Turn) -> Prepared:
+            kept.extend(native_conversations(turn.state))
+            return Prepared(DeleteThread(), lambda _: None)
+
+        await host.change("thread/delete", params, params.thread_id, prepare)
+        if kept:
+            client.show_message(
+                f"Thread {params.thread_id} is deleted here. Its agents still keep their own conversations;"
+                f" delete them with the agents' own tools: {', '.join(kept)}."
+            )
+        return None
+
     return {
         "thread/create": create,
         "thread/list": list_,
@@ -80,6 +98,7 @@ def handlers(host: Host) -> dict[str, Handler]:
         "thread/update": update,
         "thread/archive": archive,
         "thread/unarchive": unarchive,
+        "thread/delete": delete,
     }
 
 
