@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,6 +27,15 @@ E = TypeVar("E")
 def chunk(text: str, **more: object) -> dict[str, object]:
     """A message chunk, as an update of a script or as params of ``session/update``."""
     return {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}, **more}
+
+
+def written(events: Iterable[ProviderEvent]) -> dict[str, str]:
+    """The text that was appended to each item, by its ref."""
+    texts: dict[str, str] = {}
+    for event in events:
+        if isinstance(event, OutputAppended):
+            texts[event.ref] = texts.get(event.ref, "") + event.text
+    return texts
 
 
 def options_in(workspace: Path, mode: RuntimeMode = "approvalRequired", **more: Any) -> ThreadOptions:

@@ -35,6 +35,7 @@ from support.acp_turns import (
     turn,
     until,
     words,
+    written,
 )
 
 ONCE = {"optionId": "zz-9", "name": "Yes", "kind": "allow_once"}
@@ -61,7 +62,9 @@ async def test_a_plain_turn_is_accepted_streamed_and_ended(tmp_path: Path) -> No
     assert [type(event) for event in events] == [TurnAccepted, ItemChanged, OutputAppended, ItemChanged, TurnEnded]
     assert said(events) == "hello"
     assert ended(events) == TurnEnded(status="completed")
-    assert last_of_each(events).popitem()[1].draft == MessageDraft(type="agentMessage", text="hello")
+    ((ref, message),) = last_of_each(events).items()
+    assert (message.draft, message.status) == (MessageDraft(type="agentMessage"), "completed")
+    assert written(events) == {ref: "hello"}
 
 
 async def test_1_a_cancel_answers_what_is_pending_and_what_is_asked_after_it(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from midstream.server.providers.events import (
     ProviderEvent,
     UsageReported,
 )
-from support.acp_turns import chunk, last_of_each, of, said
+from support.acp_turns import chunk, last_of_each, of, said, written
 
 WORKSPACE = Path("/w")
 
@@ -61,12 +61,13 @@ def text(words: str) -> dict[str, Any]:
 
 def test_chunks_that_follow_each_other_are_one_item_and_others_are_their_own() -> None:
     events = events_of(thought("h"), thought("m"), chunk("a"), chunk("b"), call(title="x"), chunk("c"))
-    drafts = [(event.draft, event.status) for event in last_of_each(events).values()]
-    assert drafts == [
-        (MessageDraft(type="reasoning", text="hm"), "completed"),
-        (MessageDraft(type="agentMessage", text="ab"), "completed"),
-        (ToolDraft(name="x", input=None), "interrupted"),
-        (MessageDraft(type="agentMessage", text="c"), "completed"),
+    texts = written(events)
+    ends = [(event.draft, event.status, texts.get(event.ref)) for event in last_of_each(events).values()]
+    assert ends == [
+        (MessageDraft(type="reasoning"), "completed", "hm"),
+        (MessageDraft(type="agentMessage"), "completed", "ab"),
+        (ToolDraft(name="x", input=None), "interrupted", None),
+        (MessageDraft(type="agentMessage"), "completed", "c"),
     ]
 
 
@@ -90,7 +91,7 @@ def test_a_message_id_that_comes_back_makes_no_second_item_of_the_same_ref() -> 
 
 def test_news_of_a_known_call_does_not_break_a_message() -> None:
     events = events_of(call(title="x"), chunk("a"), news(status="in_progress"), chunk("b"))
-    assert MessageDraft(type="agentMessage", text="ab") in [event.draft for event in of(ItemChanged, events)]
+    assert list(written(events).values()) == ["ab"]
 
 
 def test_a_command_keeps_what_later_news_do_not_say() -> None:
@@ -102,6 +103,19 @@ def test_a_command_keeps_what_later_news_do_not_say() -> None:
     changed = of(ItemChanged, events)
     assert [event.status for event in changed] == ["pending", "running", "failed"]
     assert changed[-1].draft == CommandDraft(command="ls 'a b'", cwd="/w/sub", output="out", exit_code=2)
+
+
+def test_late_news_of_a_call_that_ended_lately_still_show() -> None:
+    events = events_of(call(status="completed", content=[text("out")]), call("c2"), news(title="Found"))
+    (late,) = [event for event in of(ItemChanged, events) if event.ref == "c1"][1:]
+    assert late.draft == ToolDraft(name="Found", input=None, output="out")
+
+
+def test_what_a_call_said_is_not_kept_for_ever() -> None:
+    large = [call(f"c{n}", status="completed", content=[text("x" * 400_000)]) for n in range(5)]
+    events = events_of(*large, news("c0", title="late"), news("c4", title="in time"))
+    titles = [event.draft.name for event in of(ItemChanged, events) if isinstance(event.draft, ToolDraft)]
+    assert titles[len(large) :] == ["in time"]
 
 
 @pytest.mark.parametrize(
@@ -199,7 +213,8 @@ def test_a_subagents_work_names_it_as_parent_and_its_messages_do_not_mix() -> No
     items = last_of_each(events)
     assert items["c1"].draft == SubagentDraft(title="Look", prompt="say: x", result="found", folder="/w/sub")
     assert items["c2"].parent_ref == "c1"
-    messages = {event.parent_ref: event.draft.text for event in items.values() if isinstance(event.draft, MessageDraft)}
+    texts = written(events)
+    messages = {event.parent_ref: texts[ref] for ref, event in items.items() if isinstance(event.draft, MessageDraft)}
     assert messages == {None: "outer goes on", "c1": "inner"}
 
 

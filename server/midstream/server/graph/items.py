@@ -33,7 +33,7 @@ LONG_FIELDS: Final[dict[type[object], tuple[str, ...]]] = {
     ReasoningItem: ("text",),
     PlanItem: ("markdown",),
     CommandItem: ("command", "output"),
-    ToolItem: ("output",),
+    ToolItem: ("input", "output"),
     SubagentItem: ("prompt", "result"),
     CompactionItem: ("summary",),
     NoticeItem: ("message",),
@@ -123,12 +123,20 @@ def as_it_stands(state: ThreadState, item: Item) -> Item:
     return settled
 
 
+def recorded_length(item: Item, field: str) -> int:
+    """Return how long a field is of which an item's record shows all, or the ends."""
+    shown: str = getattr(item, field, None) or ""
+    mark = next((mark for mark in item.shortened or () if mark.field == field), None)
+    return len(shown) if mark is None else mark.tail_offset + len(shown) - mark.head_length
+
+
 def _settle_texts(state: ThreadState, item: Item) -> tuple[Item, tuple[TextAppended, ...]]:
     marks: list[Shortened] = []
     texts: list[TextAppended] = []
     fields: dict[str, str] = {}
     for field in LONG_FIELDS.get(type(item), ()):
-        settled = _settle(state, (item.id, field, None), getattr(item, field), marks, texts)
+        whole = getattr(item, field)
+        settled = _settle(state, (item.id, field, None), whole if isinstance(whole, str) else None, marks, texts)
         if settled is not None:
             fields[field] = settled
     if isinstance(item, FileChangeItem):

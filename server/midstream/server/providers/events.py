@@ -1,6 +1,8 @@
 """What happens in a turn. `ref` is the provider's own id of a thing, unique in its native conversation."""
 
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Literal, TypeAlias, TypeVar
 
 from attrs import frozen
 
@@ -106,3 +108,24 @@ ProviderEvent: TypeAlias = (
     | HistoryCompacted
     | TurnEnded
 )
+
+E = TypeVar("E")
+
+
+def merged(events: Iterable[E]) -> Iterator[E | OutputAppended]:
+    """Join text that follows text of the same field, all pieces at once: one after another costs their square."""
+    for place, group in groupby(events, _text_place):
+        if place is None:
+            yield from group
+        else:
+            ref, field = place
+            yield OutputAppended(ref=ref, field=field, text="".join(_text_of(event) for event in group))
+
+
+def _text_place(event: object) -> tuple[str, Literal["text", "output", "markdown"]] | None:
+    return (event.ref, event.field) if isinstance(event, OutputAppended) else None
+
+
+def _text_of(event: object) -> str:
+    assert isinstance(event, OutputAppended)
+    return event.text

@@ -17,6 +17,7 @@ from midstream.protocol.notifications import (
     ThreadDeleted,
     ThreadEvent,
 )
+from midstream.protocol.records.item import Item
 from midstream.protocol.records.run import Run
 from midstream.server.graph.events import (
     CheckpointPut,
@@ -32,6 +33,7 @@ from midstream.server.graph.events import (
     ThreadPut,
     TransferPut,
 )
+from midstream.server.graph.items import recorded_length
 from midstream.server.graph.state import LIVE_ITEM, TERMINAL
 from midstream.server.runtime.audience import Audience
 from midstream.server.store import Commit
@@ -41,13 +43,16 @@ OUTPUT_FIELDS: Final[Mapping[str, OutputField]] = MappingProxyType(
 )
 """The fields whose growth is told as it happens."""
 
+TOLD_AT_ONCE: Final = 1 << 22
+"""The longest piece of text that is told, in code points: a client reads a longer one where its record is shortened."""
+
 
 class Publisher:
     """Tells clients what was committed, and those who wait for a run that it ended."""
 
     def __init__(self, audience: Audience) -> None:
         self._audience = audience
-        self._live: dict[ItemId, RunId] = {}
+        self._live: dict[ItemId, Item] = {}
         self._waiters: defaultdict[RunId, set[asyncio.Future[Run]]] = defaultdict(set)
 
     def publish(self, commit: Commit) -> None:
@@ -75,14 +80,17 @@ class Publisher:
                 del self._waiters[run.id]
 
     def _tell_output(self, committed: Committed, text: TextAppended) -> None:
-        run_id = self._live.get(text.item_id)
-        if run_id is None or text.path is not None or text.field not in OUTPUT_FIELDS:
+        item = self._live.get(text.item_id)
+        if item is None or item.run_id is None or text.path is not None or text.field not in OUTPUT_FIELDS:
+            return
+        end = text.offset + len(text.text)
+        if len(text.text) > TOLD_AT_ONCE or end <= recorded_length(item, text.field):
             return
         self._audience.to_subscribers(
             committed.thread_id,
             RunOutput(
                 thread_id=committed.thread_id,
-                run_id=run_id,
+                run_id=item.run_id,
                 item_id=text.item_id,
                 field=OUTPUT_FIELDS[text.field],
                 offset=text.offset,
@@ -98,8 +106,8 @@ class Publisher:
             case RequestPut(record):
                 opened = record.status == "pending"
                 self._audience.to_all(RequestOpened(request=record) if opened else RequestClosed(request=record))
-            case ItemPut(record) if record.status in LIVE_ITEM and record.run_id is not None:
-                self._live[record.id] = record.run_id
+            case ItemPut(record) if record.status in LIVE_ITEM:
+                self._live[record.id] = record
             case ItemPut(record):
                 self._live.pop(record.id, None)
             case RunPut(record) if record.status in TERMINAL:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+import orjson
 from attrs import frozen
 
 from midstream.protocol.base import ItemId, ProviderKind, ProviderThreadId, RequestId, RunId, ThreadId
@@ -37,6 +38,7 @@ from midstream.server.graph.commands import (
     ObservedWithdrawal,
 )
 from midstream.server.graph.items import ItemFields
+from midstream.server.graph.texts import SHOWN
 from midstream.server.providers.drafts import (
     CommandDraft,
     Draft,
@@ -57,7 +59,9 @@ from midstream.server.providers.events import (
     RequestWithdrawn,
     SteerTaken,
     UsageReported,
+    merged,
 )
+from midstream.server.providers.weight import weight
 
 ObservableEvent: TypeAlias = (
     ItemChanged | OutputAppended | RequestAsked | RequestWithdrawn | SteerTaken | UsageReported | HistoryCompacted
@@ -92,20 +96,8 @@ class Transcript:
 
     def take(self, events: list[ObservableEvent]) -> tuple[Observation, ...]:
         """Return what a batch of events comes to, in order, adjoining text merged."""
-        observations: list[Observation] = []
-        for event in events:
-            observation = self._observe(event)
-            last = observations[-1] if observations else None
-            match last, observation:
-                case _, None:
-                    continue
-                case ObservedText(), ObservedText() if _same_field(last, observation):
-                    observations[-1] = ObservedText(
-                        item_id=last.item_id, field=last.field, text=last.text + observation.text
-                    )
-                case _:
-                    observations.append(observation)
-        return tuple(observations)
+        observations = map(self._observe, merged(events))
+        return tuple(observation for observation in observations if observation is not None)
 
     def _observe(self, event: ObservableEvent) -> Observation | None:
         match event:
@@ -184,8 +176,11 @@ class Transcript:
         }
 
 
-def _same_field(one: ObservedText, other: ObservedText) -> bool:
-    return one.item_id == other.item_id and one.field == other.field
+def _shortenable(value: object) -> object:
+    """Return a tool's input as a record can hold it: a large one as JSON text, whose middle is left out there."""
+    if isinstance(value, str) or weight(value) <= SHOWN:
+        return value
+    return orjson.dumps(value).decode()
 
 
 def _item_of(draft: Draft, base: ItemFields, provider: ProviderKind) -> Item:
@@ -209,7 +204,8 @@ def _item_of(draft: Draft, base: ItemFields, provider: ProviderKind) -> Item:
         case FileChangeDraft(changes=changes):
             return FileChangeItem(**base, changes=changes)
         case ToolDraft():
-            return ToolItem(**base, name=draft.name, server=draft.server, input=draft.input, output=draft.output)
+            given = _shortenable(draft.input)
+            return ToolItem(**base, name=draft.name, server=draft.server, input=given, output=draft.output)
         case WebSearchDraft(query=query, results=results):
             return WebSearchItem(**base, query=query, results=results)
         case SubagentDraft():

@@ -12,9 +12,10 @@ from midstream.protocol.base import ThreadId
 from midstream.protocol.records.run import Failure
 from midstream.server.graph.commands import AcceptTurn, Observe
 from midstream.server.providers.adapter import ProviderError, ThreadOptions, TurnInput, TurnRefused
-from midstream.server.providers.events import OutputAppended, ProviderEvent, TurnAccepted, TurnEnded
+from midstream.server.providers.events import ProviderEvent, TurnAccepted, TurnEnded
+from midstream.server.providers.inbox import Inbox
+from midstream.server.providers.weight import weight
 from midstream.server.runtime.engine import Engine
-from midstream.server.runtime.inbox import Inbox
 from midstream.server.runtime.sessions import LiveSession
 from midstream.server.runtime.transcript import ObservableEvent, Transcript
 
@@ -96,7 +97,8 @@ async def _read(events: AsyncGenerator[ProviderEvent, None], inbox: Inbox[Provid
     try:
         async with aclosing(events):
             async for event in events:
-                await inbox.put(event, len(event.text) if isinstance(event, OutputAppended) else 256)
+                await inbox.room()
+                inbox.add(event, weight(event))
     finally:
         inbox.close()
 

@@ -27,10 +27,11 @@ RequestId: TypeAlias = int | str
 
 @frozen
 class Notification:
-    """What the agent tells."""
+    """What the agent tells; `size` is that of its line in bytes, as with all that comes in."""
 
     method: str
     params: JsonObject
+    size: int
 
 
 @frozen
@@ -40,6 +41,7 @@ class Request:
     id: RequestId
     method: str
     params: JsonObject
+    size: int
 
 
 @frozen
@@ -48,6 +50,7 @@ class Answer:
 
     result: JsonObject
     error: JsonObject | None
+    size: int
 
 
 @frozen
@@ -183,27 +186,27 @@ class Connection:
         if isinstance(ended[0], Exception):
             raise ended[0]
 
-    async def _receive(self, line: bytes) -> None:
+    async def _receive(self, line: bytes | bytearray) -> None:
         message = parse_line(line)
         match message:
             case {"method": str(method), "id": int() | str() as request_id}:
-                await self._incoming(Request(request_id, method, member(message, "params")))
+                await self._incoming(Request(request_id, method, member(message, "params"), len(line)))
             case {"method": str(method)}:
-                await self._incoming(Notification(method, member(message, "params")))
+                await self._incoming(Notification(method, member(message, "params"), len(line)))
             case {"id": int(request_id)} if request_id in self._waiting:
-                await self._waiting.pop(request_id)(_answer(message))
+                await self._waiting.pop(request_id)(_answer(message, len(line)))
             case _:
                 logger.info("An agent wrote a line that is no message of ours: %s", Quoted(line[:200]))
 
 
-def _answer(message: JsonObject) -> Answer:
+def _answer(message: JsonObject, size: int) -> Answer:
     error = message.get("error")
     if error is None:
-        return Answer(member(message, "result"), None)
-    return Answer({}, error if isinstance(error, dict) else {"message": str(error)})
+        return Answer(member(message, "result"), None, size)
+    return Answer({}, error if isinstance(error, dict) else {"message": str(error)}, size)
 
 
-def parse_line(line: bytes) -> JsonObject:
+def parse_line(line: bytes | bytearray) -> JsonObject:
     """Return the object on a line, empty where there is none, or one nested too deeply to be kept."""
     try:
         message = orjson.loads(line)
@@ -212,7 +215,7 @@ def parse_line(line: bytes) -> JsonObject:
     return message if isinstance(message, dict) and not is_too_deep(message) else {}
 
 
-def _parse_leniently(line: bytes) -> object:
+def _parse_leniently(line: bytes | bytearray) -> object:
     """Parse what is no JSON and yet written: NaN, and half of a surrogate pair, where text is streamed by its units."""
     try:
         message = json.loads(line.decode(errors="replace"), parse_constant=lambda _: None)
@@ -221,8 +224,8 @@ def _parse_leniently(line: bytes) -> object:
         return None
 
 
-async def read_lines(stream: asyncio.StreamReader, limit: int = LINE_LIMIT) -> AsyncIterator[bytes]:
-    """Yield the lines of a stream; one longer than `limit` is left out, and never held whole."""
+async def read_lines(stream: asyncio.StreamReader, limit: int = LINE_LIMIT) -> AsyncIterator[bytes | bytearray]:
+    """Yield the lines of a stream, none of them copied; one longer than `limit` is left out, and never held whole."""
     line = bytearray()
     while data := await stream.read(READ_SIZE):
         *ended, rest = data.split(b"\n")
@@ -231,7 +234,7 @@ async def read_lines(stream: asyncio.StreamReader, limit: int = LINE_LIMIT) -> A
             if len(line) > limit:
                 logger.warning("An agent wrote a line of more than %d bytes; it is left out.", limit)
             elif line:
-                yield bytes(line)
-            line.clear()
+                yield line
+            line = bytearray()
         line += rest
         del line[limit + 1 :]

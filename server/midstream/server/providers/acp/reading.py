@@ -21,7 +21,11 @@ def text_of(value: object, *names: str) -> str | None:
     """Return the first of an object's members that is a string."""
     if not isinstance(value, dict):
         return None
-    return next((found for name in names if isinstance(found := value.get(name), str)), None)
+    for name in names:  # called for every chunk: a generator would cost more than the rest
+        found = value.get(name)
+        if isinstance(found, str):
+            return found
+    return None
 
 
 def count_of(value: object, *names: str) -> int | None:

@@ -1,6 +1,7 @@
 """One prompt in flight: what comes for it, in order, as provider events."""
 
 import asyncio
+from collections import deque
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -18,9 +19,11 @@ from midstream.server.providers.acp.reading import member, text_of
 from midstream.server.providers.acp.stops import notice_of, usage_of, why_failed
 from midstream.server.providers.acp.updates import Translator
 from midstream.server.providers.adapter import Reply, TurnRefused
-from midstream.server.providers.events import ProviderEvent, RequestWithdrawn, TurnAccepted, TurnEnded
+from midstream.server.providers.events import ProviderEvent, RequestWithdrawn, TurnAccepted, TurnEnded, merged
+from midstream.server.providers.inbox import Inbox
 
-INBOX: Final = 32
+ROOM: Final = 128 * 1024
+"""Bytes of messages that may wait before the reader does."""
 GRACE_LIMIT: Final = 2.0
 
 Message: TypeAlias = Notification | Request | Answer | Closed
@@ -29,7 +32,7 @@ Events: TypeAlias = tuple[ProviderEvent, ...]
 
 
 class Turn:
-    """A prompt and its inbox, which holds few messages: a slow consumer slows the reader, and so the agent."""
+    """A prompt and its inbox, which holds little: a slow consumer slows the reader, and so the agent."""
 
     def __init__(self, connection: Connection, agent: Agent, ref: str, workspace: Path, grace: float) -> None:
         self.ref: Final = ref
@@ -43,8 +46,8 @@ class Turn:
         self._grace = grace
         self._workspace = workspace
         self._translator = Translator(self._id, workspace)
-        self._inbox: asyncio.Queue[Message] = asyncio.Queue()
-        self._room = asyncio.Semaphore(INBOX)
+        self._inbox: Inbox[Message] = Inbox(ROOM)
+        self._taken: deque[Message] = deque()
         self._accepted = False
         self._abandoned = False
         self._numbers = count(1)
@@ -62,23 +65,21 @@ class Turn:
         """Take a message from the reader, which waits here while the inbox is full."""
         if isinstance(message, Closed):  # waits for nobody: nothing comes after it
             self.answered.set()
-            self._inbox.put_nowait(message)
+            self._inbox.add(message, 0)
             return
         if isinstance(message, Answer):
             self.answered.set()
-        if not self._abandoned:
-            await self._room.acquire()
+        await self._inbox.room()
         if self._abandoned:
             await self._drop(message)
         else:
-            self._inbox.put_nowait(message)
+            self._inbox.add(message, message.size)
 
     async def abandon(self) -> None:
         """Take no more events out: what still comes is dropped, so that the reader is never held up."""
         self._abandoned = True
-        self._room.release()
-        while not self._inbox.empty():
-            await self._drop(self._inbox.get_nowait())
+        for message in (*self._taken, *self._inbox.drain()):
+            await self._drop(message)
 
     async def _drop(self, message: Message) -> None:
         if isinstance(message, Request):
@@ -103,16 +104,23 @@ class Turn:
         return True
 
     async def step(self) -> Events:
-        """Wait for the next message and return its events; `over` after the last.
+        """Wait for what comes next and return the events of all that came; `over` after the last.
 
         Raises:
             TurnRefused: the agent refused the turn before it took it.
         """
         if not self.sent:
             return self._finish("interrupted")
-        message = await self._inbox.get()
-        self._room.release()
-        return await self._handle(message)
+        events: list[ProviderEvent] = []
+        self._taken.extend(await self._inbox.take())
+        while self._taken and not self.over:
+            events += await self._handle(self._taken.popleft())
+        return tuple(merged(events))
+
+    async def _next(self) -> Message:
+        if not self._taken:
+            self._taken.extend(await self._inbox.take())
+        return self._taken.popleft()
 
     async def _handle(self, message: Message) -> Events:
         match message:
@@ -199,10 +207,9 @@ class Turn:
     async def _next_within(self, seconds: float) -> Notification | Request | None:
         try:
             async with asyncio.timeout(seconds):
-                message = await self._inbox.get()
+                message = await self._next()
         except TimeoutError:
             return None
-        self._room.release()
         return None if isinstance(message, Answer | Closed) else message
 
     def _finish(self, status: Status, why: Failure | None = None) -> Events:

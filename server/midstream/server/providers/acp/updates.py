@@ -2,7 +2,7 @@
 
 from itertools import count
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from attrs import define
 
@@ -29,6 +29,10 @@ from midstream.server.providers.events import (
     SteerTaken,
     UsageReported,
 )
+from midstream.server.providers.weight import weight
+
+KEPT: Final = 1 << 20
+"""Code points of ended tool calls that are kept for news that come late."""
 
 
 @define
@@ -39,11 +43,14 @@ class _Message:
     role: Literal["agentMessage", "reasoning"]
     message_id: str | None
     parent: str | None
-    text: list[str]
 
 
 class Translator:
-    """Turns updates into events. `turn_id` makes the refs of what has no id of its own unique."""
+    """Turns updates into events. `turn_id` makes the refs of what has no id of its own unique.
+
+    It remembers tool calls, whose news are partial, but of those that ended only so much as `KEPT` holds: news that
+    come later still change nothing.
+    """
 
     def __init__(self, turn_id: str, workspace: Path) -> None:
         self._turn_id = turn_id
@@ -52,6 +59,8 @@ class Translator:
         self._message_ids: set[str] = set()
         self._messages: dict[str | None, _Message] = {}
         self._calls: dict[str, ToolCall] = {}
+        self._ended: dict[str, int] = {}
+        self._forgotten: set[str] = set()
         self._todo: TodoDraft | None = None
 
     def translate(self, update: Update) -> tuple[ProviderEvent, ...]:
@@ -75,15 +84,28 @@ class Translator:
 
     def tool_call(self, news: ToolCallNews, waiting: bool = False) -> tuple[ProviderEvent, ...]:
         """Return the events of a tool call's news; `waiting` while the user is asked for it."""
+        if news.id in self._forgotten:
+            return ()
         known = self._calls.get(news.id)
         call = begin(news, self._workspace) if known is None else apply(known, news, self._workspace)
         self._calls[call.id] = call
         closed = self._close_message(call.parent) if known is None else ()
-        return *closed, self._call_changed(call, "waiting" if waiting and call.open else call.item_status)
+        changed = self._call_changed(call, "waiting" if waiting and call.open else call.item_status)
+        if not call.open:
+            self._ended[call.id] = weight(call)
+            self._forget()
+        return *closed, changed
 
-    def call(self, call_id: str) -> ToolCall:
-        """Return a tool call that was told of."""
-        return self._calls[call_id]
+    def _forget(self) -> None:
+        """Let go of the calls that ended first, until what is kept of ended ones is little."""
+        while sum(self._ended.values()) > KEPT:
+            oldest = next(iter(self._ended))
+            del self._ended[oldest], self._calls[oldest]
+            self._forgotten.add(oldest)
+
+    def call(self, call_id: str) -> ToolCall | None:
+        """Return a tool call that was told of, unless it ended long ago."""
+        return self._calls.get(call_id)
 
     def notice(self, message: str) -> ProviderEvent:
         """Return a notice to the user as an item."""
@@ -108,17 +130,16 @@ class Translator:
         message = self._messages.get(chunk.parent)
         if message is None or (message.role, message.message_id) != (chunk.role, chunk.message_id):
             events += self._close_message(chunk.parent)
-            message = _Message(self._message_ref(chunk.message_id), chunk.role, chunk.message_id, chunk.parent, [])
+            message = _Message(self._message_ref(chunk.message_id), chunk.role, chunk.message_id, chunk.parent)
             self._messages[chunk.parent] = message
-            events.append(_message_changed(message, "", "running"))
+            events.append(_message_changed(message, "running"))
         if chunk.text:
-            message.text.append(chunk.text)
             events.append(OutputAppended(ref=message.ref, field="text", text=chunk.text))
         return tuple(events)
 
     def _close_message(self, parent: str | None, status: ItemStatus = "completed") -> tuple[ProviderEvent, ...]:
         message = self._messages.pop(parent, None)
-        return () if message is None else (_message_changed(message, "".join(message.text), status),)
+        return () if message is None else (_message_changed(message, status),)
 
     def _plan(self, plan: PlanNews) -> tuple[ProviderEvent, ...]:
         closed = () if self._todo is not None else self._close_message(None)
@@ -142,8 +163,8 @@ class Translator:
         return f"{self._turn_id}/{next(self._numbers)}"
 
 
-def _message_changed(message: _Message, text: str, status: ItemStatus) -> ItemChanged:
-    said = MessageDraft(type=message.role, text=text)
+def _message_changed(message: _Message, status: ItemStatus) -> ItemChanged:
+    said = MessageDraft(type=message.role)
     return ItemChanged(ref=message.ref, parent_ref=message.parent, draft=said, status=status)
 
 
