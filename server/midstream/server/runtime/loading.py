@@ -4,7 +4,7 @@ import attrs
 from immutables import Map
 
 from midstream.protocol.base import ThreadId
-from midstream.server.graph.state import ACTIVE, ThreadState, latest, lived
+from midstream.server.graph.state import ACTIVE, ThreadState, latest
 from midstream.server.store import Snapshot, Store
 
 
@@ -16,8 +16,7 @@ async def load_state(store: Store, thread_id: ThreadId) -> ThreadState | None:
     state = state_of(snapshot)
     if state.active_run_id is None:
         return state
-    items = await store.items_of_runs((state.active_run_id,))
-    return attrs.evolve(state, active_items=Map({item.id: lived(item) for item in items}))
+    return attrs.evolve(state, active_items=Map(await store.lived(state.active_run_id)))
 
 
 def state_of(snapshot: Snapshot) -> ThreadState:

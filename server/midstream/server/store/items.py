@@ -7,6 +7,7 @@ from attrs import frozen
 
 from midstream.protocol.base import ItemId, RunId, ThreadId
 from midstream.protocol.records.item import Item, UserMessageItem
+from midstream.server.graph.state import Lived, lived
 from midstream.server.store.codec import decode_item
 
 Scopes: TypeAlias = tuple[tuple[ThreadId, int | None], ...]
@@ -43,6 +44,12 @@ def item(connection: sqlite3.Connection, item_id: ItemId) -> Item | None:
     """Return an item."""
     row = connection.execute(f"{ITEM} WHERE i.id = ?", (item_id,)).fetchone()
     return None if row is None else decode_item(row[0])
+
+
+def lived_items(connection: sqlite3.Connection, run_id: RunId) -> dict[ItemId, Lived]:
+    """Return where a run's items stand; each is read for itself, so that a long run is never held whole."""
+    rows = connection.execute(f"{ITEM} WHERE i.run_id = ?", (run_id,))
+    return {one.id: lived(one) for one in (decode_item(row[0]) for row in rows)}
 
 
 def items_by_ids(connection: sqlite3.Connection, item_ids: tuple[ItemId, ...]) -> tuple[Item, ...]:

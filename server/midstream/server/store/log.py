@@ -1,7 +1,8 @@
 """Writing: what stands in a write becomes rows, and those of many writes go in together."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain, starmap
 from typing import Final, TypeAlias
 
 from attrs import frozen
@@ -39,6 +40,9 @@ FORGET: Final = (
     "UPDATE receipts SET answer = X'' WHERE thread_id = :thread AND answer <> X'6E756C6C'",
 )
 """Removes a thread; its receipts outlive it without what they quote of it, and its effects as they are."""
+
+PIECE: Final = 65_536
+"""The longest row of a text, in code points, so that a page of it reads little more than it shows."""
 
 REMEMBERED: Final = 4_096
 """Of how many threads and texts it is remembered where they end."""
@@ -111,8 +115,9 @@ class Log:
             for event in write.events:
                 position += 1
                 if isinstance(event, TextAppended):
-                    if event.text:
-                        batch.texts.append((position, *self._text_row(connection, event)))
+                    self._check_text(connection, event)
+                    batch.texts.append((position, event))
+                    position += max(0, len(event.text) - 1) // PIECE
                 else:
                     sequence += 1
                     batch.events.append((position, thread_id, sequence, command_id, KINDS[type(event)], next(bodies)))
@@ -137,7 +142,7 @@ class Log:
             raise WriteRefused(f"thread {write.thread_id} is at {last}, so {write.first_sequence} is not its next")
         return last
 
-    def _text_row(self, connection: sqlite3.Connection, event: TextAppended) -> Row:
+    def _check_text(self, connection: sqlite3.Connection, event: TextAppended) -> None:
         place = (event.item_id, event.field, event.path or "")
         end = self._text_ends.get(place)
         if end is None:
@@ -145,9 +150,7 @@ class Log:
             end = 0 if row is None else row[0]
         if event.offset != end:
             raise WriteRefused(f"{event.field} of item {event.item_id} ends at {end}, not at {event.offset}")
-        length = len(event.text)
-        self._text_ends[place] = end + length
-        return (*place, end, length, event.text)
+        self._text_ends[place] = end + len(event.text)
 
 
 class _Batch:
@@ -155,7 +158,7 @@ class _Batch:
 
     def __init__(self) -> None:
         self.events: list[Row] = []
-        self.texts: list[Row] = []
+        self.texts: list[tuple[int, TextAppended]] = []
         self.puts: list[tuple[int, ThreadId, RecordPut]] = []
         self.forgotten: list[ThreadId] = []
         self._contents: list[Row] = []
@@ -176,17 +179,25 @@ class _Batch:
     def flush(self, connection: sqlite3.Connection) -> None:
         for statement, rows in (
             (INSERT_EVENT, self.events),
-            (INSERT_TEXT, self.texts),
             (INSERT_CONTENT, self._contents),
             (INSERT_RECEIPT, self._receipts),
             (DELETE_EFFECT, self._done),
         ):
             if rows:
                 connection.executemany(statement, rows)
+        connection.executemany(INSERT_TEXT, chain.from_iterable(starmap(_pieces, self.texts)))
         project(connection, self.puts)
         for thread_id in self.forgotten:
             for statement in FORGET:
                 connection.execute(statement, {"thread": thread_id})
+
+
+def _pieces(position: int, event: TextAppended) -> Iterator[Row]:
+    """Yield the rows of a text, cut from it as they are written: it may be larger than all else that is held."""
+    for number, start in enumerate(range(0, len(event.text), PIECE)):
+        piece = event.text[start : start + PIECE]
+        place = (event.item_id, event.field, event.path or "", event.offset + start)
+        yield (position + number, *place, len(piece), piece)
 
 
 def _store_effects(connection: sqlite3.Connection, encoded: Encoded) -> tuple[StoredEffect, ...]:
@@ -200,6 +211,8 @@ def _store_effects(connection: sqlite3.Connection, encoded: Encoded) -> tuple[St
 
 
 def _is_unicode(text: str) -> bool:
+    if text.isascii():
+        return True
     try:
         text.encode()
     except UnicodeEncodeError:

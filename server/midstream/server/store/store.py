@@ -14,6 +14,7 @@ from midstream.protocol.records.request import RuntimeRequest
 from midstream.protocol.records.run import Run
 from midstream.protocol.records.thread import Thread
 from midstream.server.graph.events import Committed
+from midstream.server.graph.state import Lived
 from midstream.server.store import items, reader, texts
 from midstream.server.store.connection import Connection, transaction
 from midstream.server.store.errors import StoreFailed
@@ -146,6 +147,10 @@ class Store:
     async def items_of_runs(self, run_ids: tuple[RunId, ...]) -> tuple[Item, ...]:
         """Return all items of these runs, in the order of their ordinals."""
         return await self._read(items.items_of_runs, run_ids)
+
+    async def lived(self, run_id: RunId) -> dict[ItemId, Lived]:
+        """Return where the items of a run stand, without what they say."""
+        return await self._read(items.lived_items, run_id)
 
     async def items_by_ids(self, item_ids: tuple[ItemId, ...]) -> tuple[Item, ...]:
         """Return the items of these ids, in the order of their ordinals; unknown ids are left out."""
