@@ -136,15 +136,16 @@ def edit(changes: Changes, command: EditRun) -> Run:
 
 
 def reorder(changes: Changes, command: ReorderRun) -> Run:
-    """Move a queued run; those whose place changes are put anew."""
+    """Move a queued run; those between its old and its new place are put anew, with each other's positions."""
     run = _queued(changes, command.run_id, "moved")
-    rest = [other for other in changes.state.queue if other != run.id]
-    if command.before_run_id is None or command.before_run_id == run.id:
-        place = len(rest) if command.before_run_id is None else changes.state.queue.index(run.id)
-    else:
-        place = rest.index(_queued(changes, command.before_run_id, "moved").id)
-    for position, run_id in enumerate([*rest[:place], run.id, *rest[place:]], start=1):
-        changes.put_run(attrs.evolve(changes.state.runs[run_id], queue_position=position))
+    before = None if command.before_run_id is None else _queued(changes, command.before_run_id, "moved").id
+    if before == run.id:
+        return run
+    queue = changes.state.queued_runs
+    rest = [other for other in queue if other.id != run.id]
+    place = next((place for place, other in enumerate(rest) if other.id == before), len(rest))
+    for old, other in zip(queue, [*rest[:place], run, *rest[place:]], strict=True):
+        changes.put_run(attrs.evolve(other, queue_position=old.queue_position))
     return changes.state.runs[run.id]
 
 

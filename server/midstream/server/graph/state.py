@@ -1,5 +1,6 @@
 """What is known of one thread, and how an event changes it."""
 
+from bisect import insort
 from typing import TypeAlias
 
 import attrs
@@ -165,12 +166,6 @@ def _put_run(state: ThreadState, run: Run) -> ThreadState:
         active = run.id
     elif active == run.id:
         active = None
-    queue = state.queue
-    if run.status == "queued":
-        runs = {run_id: state.runs[run_id] for run_id in queue} | {run.id: run}
-        queue = tuple(sorted(runs, key=lambda run_id: runs[run_id].queue_position or 0))
-    elif run.id in queue:
-        queue = tuple(run_id for run_id in queue if run_id != run.id)
     started = run.ordinal is not None and run.ordinal >= state.last_run_ordinal
     return attrs.evolve(
         state,
@@ -178,10 +173,24 @@ def _put_run(state: ThreadState, run: Run) -> ThreadState:
         active_run_id=active,
         active_items=active_items,
         unsent=unsent,
-        queue=queue,
+        queue=_queue(state, run),
         last_started_run_id=run.id if started else state.last_started_run_id,
         last_run_ordinal=max(state.last_run_ordinal, run.ordinal or 0),
     )
+
+
+def _queue(state: ThreadState, run: Run) -> tuple[RunId, ...]:
+    """Return the queued runs' order with a run's new version."""
+    before = state.runs.get(run.id)
+    position = run.queue_position if run.status == "queued" else None
+    if (before.queue_position if before is not None else None) == position:
+        return state.queue
+    queue = [run_id for run_id in state.queue if run_id != run.id]
+    if position is not None:
+        insort(
+            queue, run.id, key=lambda run_id: position if run_id == run.id else state.runs[run_id].queue_position or 0
+        )
+    return tuple(queue)
 
 
 def _put_item(state: ThreadState, item: Item) -> ThreadState:
