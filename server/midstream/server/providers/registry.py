@@ -78,10 +78,12 @@ class Registry:
             MidstreamError: providerUnknown.
         """
         config = self.configured(kind)
+        if not refresh and (answer := self._known(kind, config)) is not None:
+            return answer
         async with self._probing[kind]:
+            if not refresh and (answer := self._known(kind, config)) is not None:
+                return answer
             known = self._probed.get(kind)
-            if known is not None and known[0] == config and not refresh:
-                return known[1]
             if config.driver in self._makers:
                 provider = await self.driver(kind).probe()
             else:
@@ -90,6 +92,10 @@ class Registry:
             if known is not None and known[1] != provider:
                 self._changed(provider)
             return provider
+
+    def _known(self, kind: ProviderKind, config: ProviderConfig) -> Provider | None:
+        known = self._probed.get(kind)
+        return known[1] if known is not None and known[0] == config else None
 
     def configured(self, kind: ProviderKind) -> ProviderConfig:
         """Return the configuration of a provider.

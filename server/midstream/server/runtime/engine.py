@@ -44,6 +44,10 @@ class Replayed:
     answer: object
 
 
+async def nothing() -> None:
+    """Do nothing before a change."""
+
+
 class Turn:
     """Sole use of one thread, for as long as its lock is held."""
 
@@ -169,10 +173,12 @@ class Engine:
         params: ChangeParams,
         thread_id: ThreadId,
         prepare: Callable[[Turn], Awaitable[Prepared]],
+        before: Callable[[], Awaitable[object]] = nothing,
     ) -> object:
         """Carry out a client's change once: the same `commandId` again gives the first answer.
 
-        A cancellation before the commit changes nothing; one that comes later is too late.
+        `before` is what may take long, and must not hold up others who want the thread. A cancellation before the
+        commit changes nothing; one that comes later is too late.
 
         Raises:
             MidstreamError: the change was refused, or the `commandId` stands for another one.
@@ -180,6 +186,7 @@ class Engine:
         async with self._command(params) as command_id:
             if (known := await self._replay(method, params)) is not None:
                 return known.answer
+            await before()
             async with self.thread(thread_id) as turn:
                 prepared = await prepare(turn)
                 decision = decide(turn.state, prepared.command, self.stamp())

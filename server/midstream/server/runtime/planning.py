@@ -76,6 +76,14 @@ class Planner:
         self._clock = clock
         self._new_id = new_id
 
+    async def probe(self, selection: ModelSelection) -> None:
+        """Ask a provider what it can do, which a plan needs to know.
+
+        Raises:
+            MidstreamError: providerUnknown, providerUnavailable, providerUnauthenticated.
+        """
+        await self._registry.usable(selection.provider)
+
     async def plan(
         self,
         state: ThreadState,

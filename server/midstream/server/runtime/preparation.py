@@ -109,6 +109,8 @@ class Preparation:
 
     async def _resolve(self) -> Catchup:
         self._tell("deciding", "Deciding how the agent catches up.")
+        _, run = await self._current()
+        await self._services.planner.probe(run.selection)  # not under the lock: the agent may be slow to start
         async with self._engine.thread(self._thread_id) as turn:
             run = self._run_of(turn.state)
             catchup = await self._services.planner.catch_up(

@@ -1,5 +1,7 @@
 """`handoff/preview`, `handoff/read` and `handoff/list`."""
 
+from functools import partial
+
 from midstream.protocol.errors import MidstreamError
 from midstream.protocol.methods.handoff import (
     HandoffIdParams,
@@ -26,7 +28,8 @@ def handlers(host: Host) -> dict[str, Handler]:
             result = HandoffPreviewResult(plan=catchup.plan, handoffs=catchup.handoffs)
             return Prepared(StoreHandoffs(handoffs=catchup.handoffs), lambda _: result)
 
-        return await host.change("handoff/preview", params, params.thread_id, prepare)
+        probe = partial(host.probe, params.thread_id, params.selection)
+        return await host.change("handoff/preview", params, params.thread_id, prepare, probe)
 
     async def read(_: Client, params: HandoffIdParams) -> HandoffResult:
         handoff = await host.daemon.store.handoff(params.handoff_id)

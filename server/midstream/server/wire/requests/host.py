@@ -7,10 +7,11 @@ from midstream.protocol.base import RunId, ThreadId
 from midstream.protocol.errors import MidstreamError
 from midstream.protocol.methods.params import ChangeParams
 from midstream.protocol.records.run import Run
+from midstream.protocol.records.thread import ModelSelection
 from midstream.server.graph.commands import Command
 from midstream.server.graph.decide import Answer
 from midstream.server.runtime.daemon import Daemon
-from midstream.server.runtime.engine import Prepared, Turn
+from midstream.server.runtime.engine import Prepared, Turn, nothing
 
 R = TypeVar("R")
 
@@ -53,9 +54,20 @@ class Host:
         params: ChangeParams,
         thread_id: ThreadId,
         prepare: Callable[[Turn], Awaitable[Prepared]],
+        before: Callable[[], Awaitable[object]] = nothing,
     ) -> object:
-        """Carry out a change of a thread, once for each `commandId`."""
-        return await self.daemon.engine.change(method, params, thread_id, prepare)
+        """Carry out a change of a thread, once for each `commandId`; `before` is done before the thread is taken."""
+        return await self.daemon.engine.change(method, params, thread_id, prepare, before)
+
+    async def probe(self, thread_id: ThreadId, selection: ModelSelection | None) -> None:
+        """Ask the selected provider, or the thread's own, what it can do: the agent may be slow to start.
+
+        Raises:
+            MidstreamError: providerUnknown, providerUnavailable, providerUnauthenticated.
+        """
+        thread = await self.daemon.store.thread(thread_id)
+        if thread is not None:
+            await self.daemon.registry.usable((selection or thread.selection).provider)
 
     async def change_simply(
         self,
@@ -70,7 +82,7 @@ class Host:
         async def prepare(_: Turn) -> Prepared:
             return Prepared(command, compose)
 
-        return await self.change(method, params, thread_id, prepare)
+        return await self.daemon.engine.change(method, params, thread_id, prepare)
 
 
 def answered(answer: Answer, cls: type[R]) -> R:

@@ -1,5 +1,7 @@
 """`provider/list` and `provider/switch`."""
 
+from functools import partial
+
 from midstream.protocol.methods.provider import (
     ProviderListParams,
     ProviderListResult,
@@ -29,6 +31,7 @@ def handlers(host: Host) -> dict[str, Handler]:
                 lambda answer: ProviderSwitchResult(thread=answered(answer, Thread), plan=plan),
             )
 
-        return await host.change("provider/switch", params, params.thread_id, prepare)
+        probe = partial(host.probe, params.thread_id, params.selection)
+        return await host.change("provider/switch", params, params.thread_id, prepare, probe)
 
     return {"provider/list": list_, "provider/switch": switch}

@@ -1,6 +1,7 @@
 """`run/*` and `queue/resume`, but for `run/start`."""
 
 import asyncio
+from functools import partial
 
 from midstream.protocol.methods.run import (
     QueueResumeParams,
@@ -83,7 +84,8 @@ def handlers(host: Host) -> dict[str, Handler]:
             command = RetryRun(run_id=run.id, selection=selection, plan=plan)
             return Prepared(command, lambda answer: RunRetryResult(run=answered(answer, Run), plan=plan))
 
-        return await host.change("run/retry", params, run.thread_id, prepare)
+        probe = partial(host.probe, run.thread_id, params.selection or run.selection)
+        return await host.change("run/retry", params, run.thread_id, prepare, probe)
 
     async def wait(_: Client, params: RunIdParams) -> RunResult:
         known = await host.run(params.run_id)

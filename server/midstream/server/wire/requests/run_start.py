@@ -1,5 +1,6 @@
 """`run/start`: a message starts a run, waits in the queue, steers the active run, or restarts it."""
 
+from functools import partial
 from typing import Final, NoReturn
 
 from midstream.protocol.base import HandoffId
@@ -43,7 +44,10 @@ def handlers(host: Host) -> dict[str, Handler]:
                 case _:
                     return await _prepare_start(host, turn.state, params, message)
 
-        return await host.change("run/start", params, params.thread_id, prepare)
+        if params.delivery in ("steer", "restart"):  # the run's provider is at work
+            return await host.change("run/start", params, params.thread_id, prepare)
+        probe = partial(host.probe, params.thread_id, params.selection)
+        return await host.change("run/start", params, params.thread_id, prepare, probe)
 
     return {"run/start": start}
 
