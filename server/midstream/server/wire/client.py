@@ -20,7 +20,7 @@ from midstream.protocol.notifications import (
     ThreadDeleted,
     ThreadEvent,
 )
-from midstream.server.wire.messages import notification_frame
+from midstream.server.wire.messages import Told
 from midstream.server.wire.outbox import Outbox
 from midstream.server.wire.progress import Progress
 from midstream.server.wire.subscriptions import Subscriptions
@@ -56,32 +56,36 @@ class Client:
         self.follower: RequestFollower | None = None
 
     def notify(self, params: Notification) -> None:
+        """Tell this client alone; see `take`."""
+        self.take(Told(params))
+
+    def take(self, told: Told) -> None:
         """Tell the client, without waiting; what streams with a thread reaches only one that follows it.
 
         A thread's events pass gapless and in order, whoever offers them: one that does not follow the last is
         not taken. So a replay (offer what the log holds after `subscriptions.sequence`, wait for `emptied`, until
         nothing is left) and the live stream need no lock between them.
         """
-        match params:
-            case RunOutput():
-                self._stream_output(params)
-            case ThreadEvent():
-                self._stream_event(params)
-            case HandoffProgress() | CheckpointCaptured():
-                self._stream(params.thread_id, params)
-            case ThreadChanged():
-                self._outbox.send_latest(("thread/changed", params.thread.id), notification_frame(params))
-            case ProviderChanged():
-                self._outbox.send_latest(("provider/changed", params.provider.kind), notification_frame(params))
-            case RequestOpened() | RequestClosed():
-                self._outbox.send(notification_frame(params))
+        match told.params:
+            case RunOutput() as output:
+                self._stream_output(output)
+            case ThreadEvent() as event:
+                self._stream_event(event, told)
+            case HandoffProgress() | CheckpointCaptured() as params:
+                self._stream(params.thread_id, told)
+            case ThreadChanged(thread=thread):
+                self._outbox.send_latest(("thread/changed", thread.id), told.frame)
+            case ProviderChanged(provider=provider):
+                self._outbox.send_latest(("provider/changed", provider.kind), told.frame)
+            case RequestOpened() | RequestClosed() as change:
+                self._outbox.send(told.frame)
                 if self.follower is not None:
-                    self.follower.follow(params)
-            case ThreadDeleted():
-                self.subscriptions.end(params.thread_id)
-                self._outbox.send(notification_frame(params))
+                    self.follower.follow(change)
+            case ThreadDeleted(thread_id=thread_id):
+                self.subscriptions.end(thread_id)
+                self._outbox.send(told.frame)
             case _:
-                self._outbox.send(notification_frame(params))
+                self._outbox.send(told.frame)
 
     async def emptied(self) -> None:
         """Wait until the client took all that it was told: then one thing more goes out, however large it is."""
@@ -112,15 +116,15 @@ class Client:
         finally:
             progress.end()
 
-    def _stream(self, thread_id: ThreadId, params: Notification) -> None:
+    def _stream(self, thread_id: ThreadId, told: Told) -> None:
         stream = self.subscriptions.stream(thread_id)
         if stream is not None:
-            self._outbox.send_streamed(stream, notification_frame(params))
+            self._outbox.send_streamed(stream, told.frame)
 
-    def _stream_event(self, event: ThreadEvent) -> None:
+    def _stream_event(self, event: ThreadEvent, told: Told) -> None:
         stream = self.subscriptions.stream(event.thread_id)
         if stream is not None and event.sequence == stream.queued + 1:
-            self._outbox.send_streamed(stream, notification_frame(event), event.sequence)
+            self._outbox.send_streamed(stream, told.frame, event.sequence)
 
     def _stream_output(self, output: RunOutput) -> None:
         stream = self.subscriptions.stream(output.thread_id)

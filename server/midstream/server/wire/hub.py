@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from midstream.protocol.base import ThreadId
 from midstream.protocol.notifications import Notification
 from midstream.server.wire.client import Client
+from midstream.server.wire.messages import Told
 
 
 class Hub:
@@ -29,11 +30,13 @@ class Hub:
 
     def to_all(self, notification: Notification) -> None:
         """Tell every client."""
+        told = Told(notification)
         for client in self:
-            client.notify(notification)
+            client.take(told)
 
     def to_subscribers(self, thread_id: ThreadId, notification: Notification) -> None:
         """Tell those who follow a thread."""
+        told = Told(notification)
         for client in self:
             if thread_id in client.subscriptions:
-                client.notify(notification)
+                client.take(told)

@@ -1,5 +1,6 @@
 """What the daemon says, as frames."""
 
+from functools import cached_property
 from typing import Final, TypeAlias
 
 from midstream.protocol.base import JsonObject
@@ -12,6 +13,18 @@ from midstream.server.wire.framing import encode
 MessageId: TypeAlias = int | str
 
 CONVERTER: Final = make_converter()
+
+
+class Told:
+    """A notification on its way to clients, whose frame is made once for all of them."""
+
+    def __init__(self, params: Notification) -> None:
+        self.params: Final = params
+
+    @cached_property
+    def frame(self) -> bytes:
+        """The notification as bytes."""
+        return notification_frame(self.params)
 
 
 def notification_frame(params: Notification) -> bytes:

@@ -16,6 +16,7 @@ from midstream.server.wire.subscriptions import Stream, Subscriptions
 log = logging.getLogger(__name__)
 
 BYTE_CAP: Final = 8 * 1024 * 1024
+CUT_OFF: Final = 8 * BYTE_CAP
 MERGE_SECONDS: Final = 0.008
 PIPE_BYTES: Final = 256 * 1024
 BATCH_BYTES: Final = 64 * 1024
@@ -65,7 +66,7 @@ class Outbox(asyncio.BaseProtocol):
     Frames are handed to the transport only while its buffer is small; the rest waits here. Output of one field
     joins what waits of the same field as long as no other frame came between, so that merging never changes the
     order. A client that lets more than `cap` bytes pile up loses its subscriptions, and is told from where to
-    subscribe anew; answers and requests always wait.
+    subscribe anew; answers and requests wait, until so many of them pile up that the client is cut off.
     """
 
     def __init__(self, subscriptions: Subscriptions, cap: int = BYTE_CAP) -> None:
@@ -189,6 +190,9 @@ class Outbox(asyncio.BaseProtocol):
         self._queue[key] = entry
         self._bytes += entry.size
         self._flush_soon()
+        if self._bytes > CUT_OFF and len(self._queue) > 1 and self._transport is not None:
+            log.warning("A client let %d bytes pile up; it is cut off.", self._bytes)
+            self._transport.abort()
 
     def _has_room(self, size: int) -> bool:
         if self._bytes + size <= self._cap or not self._bytes:  # one that is larger than all room may go alone
