@@ -142,13 +142,15 @@ class RawClient:
 
 
 @asynccontextmanager
-async def raw_client(data: Path, *flags: str, config_file: Path | None = None) -> AsyncIterator[RawClient]:
-    """Start a daemon with one raw client; afterwards nothing of it is left."""
+async def raw_client(
+    data: Path, *flags: str, config_file: Path | None = None, limit: int = 2**27
+) -> AsyncIterator[RawClient]:
+    """Start a raw client, and a daemon where there is none; it takes twice `limit` bytes before it is asked to read."""
     process = await asyncio.create_subprocess_exec(
         *serve_command(data, *flags, config_file=config_file),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        limit=2**27,
+        limit=limit,
     )
     client = RawClient(process)
     try:

@@ -144,6 +144,16 @@ def test_a_queued_run_moves_before_another_or_to_the_end(
     assert [run.queue_position for run in story.state.queued_runs] == [1, 2, 3]
 
 
+def test_only_the_runs_that_a_moved_one_passes_are_put_anew(story: Story) -> None:
+    story.start()
+    first, *_, fifth, last = [story.start(text) for text in "abcdef"]
+    known = len(story.events)
+    story.do(c.ReorderRun(run_id=last.id, before_run_id=fifth.id))
+    assert len(story.events) - known == 2
+    story.do(c.ReorderRun(run_id=first.id, before_run_id=None))
+    assert queued(story) == ["b", "c", "d", "f", "e", "a"]
+
+
 def test_a_run_queued_after_a_reorder_is_the_last(story: Story) -> None:
     story.start()
     first, _ = story.start("a"), story.start("b")

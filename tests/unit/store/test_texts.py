@@ -1,7 +1,9 @@
 """Long texts: pieces that are read back as one, counted in code points."""
 
 import asyncio
+import sqlite3
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -124,3 +126,23 @@ def test_the_log_grows_with_the_text_and_not_with_its_square(tmp_path: Path) -> 
     one, two = (path.stat().st_size for path in paths)
     assert one < 2_000_000
     assert two / one < 2.2
+
+
+async def test_a_large_text_is_kept_in_pieces_and_goes_on_behind_them(store: Store, log: ThreadLog) -> None:
+    await log.commit(ThreadPut(records.thread()))
+    text = "0123456789" * 20_000
+    first = await log.commit(log.text("itm_1", text))
+    second = await log.commit(log.text("itm_1", "behind"), ThreadPut(records.thread(title="later")))
+    assert await store.text("itm_1", "text", offset=65_530, limit=20) == text[65_530:65_550]
+    assert await store.text("itm_1", "text", offset=199_995) == text[199_995:] + "behind"
+    assert first.events[-1].position < second.events[0].position
+
+
+async def test_a_page_of_a_large_text_reads_little_more_than_it_shows(tmp_path: Path) -> None:
+    store = await Store.open(tmp_path / "store.db")
+    log = ThreadLog(store)
+    await log.commit(ThreadPut(records.thread()), log.text("itm_1", "x" * 1_000_000))
+    await store.aclose()
+    with closing(sqlite3.connect(tmp_path / "store.db")) as connection:
+        (longest,) = connection.execute("SELECT max(length(text)) FROM texts").fetchone()
+    assert longest <= 65_536

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from midstream.protocol.notifications import Notification, ThreadDeleted
+from midstream.server.wire import outbox
 from midstream.server.wire.client import Client
 from support.echo_service import Echo
 from support.wire_peer import LocalPeer, connected
@@ -220,3 +221,20 @@ async def test_log_lines_are_not_kept_for_a_client_far_behind(
     await client.until("window/showMessage")
     lines = [message for message in client.told if message.get("method") == "window/logMessage"]
     assert 0 < len(lines) < 200
+
+
+async def test_a_client_that_reads_nothing_while_answers_pile_up_is_cut_off(
+    echo: Echo, client: LocalPeer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox, "CUT_OFF", 4_000_000)
+    for _ in range(3):
+        await stalled(client)
+    assert await client.status() == 0
+
+
+async def test_one_answer_however_large_cuts_nobody_off(
+    echo: Echo, client: LocalPeer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox, "CUT_OFF", 1_000_000)
+    answer = await client.answer(await stalled(client))
+    assert len(answer["result"]["content"]) == 3_000_000
