@@ -1,6 +1,7 @@
 """``load_daemon.py DATA SOCKET PULSE``: a daemon that takes its clients' pipes at a socket and feels its own pulse.
 
-When told to end by SIGTERM it writes to PULSE, as JSON, every gap of its event loop in seconds, and its peak memory.
+When told to end by SIGTERM it writes to PULSE, as JSON, its peak memory in bytes, and of every gap of its event loop
+the seconds, and how many of them its thread was at work: the rest it waited for the machine.
 """
 
 import asyncio
@@ -20,12 +21,13 @@ from midstream.server.wire.stdio import open_writer, read_chunks
 BEAT = 0.001
 
 
-async def beat(gaps: list[float]) -> None:
-    """Note by how much each beat came late."""
+async def beat(gaps: list[float], work: list[float]) -> None:
+    """Note by how much each beat came late, and what was done meanwhile."""
     while True:
-        began = time.perf_counter()
+        began, working = time.perf_counter(), time.thread_time()
         await asyncio.sleep(BEAT)
         gaps.append(time.perf_counter() - began - BEAT)
+        work.append(time.thread_time() - working)
 
 
 async def converse(server: Server, stdin: int, stdout: int) -> None:
@@ -40,11 +42,13 @@ async def main(data: Path, path: Path, pulse: Path) -> None:
     ended = asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, ended.set)
     gaps: list[float] = []
+    work: list[float] = []
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(str(path))
         door.listen()
         door.setblocking(False)
-        tasks = {asyncio.create_task(beat(gaps))}
+        print("open", flush=True)
+        tasks = {asyncio.create_task(beat(gaps, work))}
 
         async def accept() -> None:
             while True:
@@ -59,8 +63,8 @@ async def main(data: Path, path: Path, pulse: Path) -> None:
         for task in tasks:
             task.cancel()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    pulse.write_text(json.dumps({"gaps": gaps, "peak": peak}))
-    await server.host.daemon.aclose()
+    pulse.write_text(json.dumps({"gaps": gaps, "work": work, "peak": peak}))
+    await server.aclose()
 
 
 if __name__ == "__main__":
