@@ -14,7 +14,7 @@ from midstream.protocol.errors import InvalidParams
 from midstream.protocol.lifecycle import InitializationOptions
 from midstream.protocol.methods.run import RunStartParams
 from midstream.protocol.methods.table import METHODS
-from midstream.protocol.nesting import DEEPEST, is_too_deep
+from midstream.protocol.nesting import DEEPEST, is_too_deep, may_be_too_deep
 from midstream.protocol.records.config import ProviderConfig
 from support.classes import CONVERTER, FORBIDDING, Class, sample
 from support.hostile import JSON
@@ -108,3 +108,9 @@ def test_a_refusal_does_not_repeat_what_was_sent() -> None:
 def test_depth_counts_arrays_and_objects_inside_each_other(depth: int, too_deep: bool) -> None:
     assert is_too_deep(deep(depth)) is too_deep
     assert is_too_deep([1, deep(depth), "x"] if depth else 1) is (depth >= DEEPEST)
+
+
+def test_no_text_that_is_too_deep_is_passed_over_by_the_cheap_look() -> None:
+    assert may_be_too_deep(b'{"a":' * DEEPEST + b"[]" + b"}" * DEEPEST)
+    assert may_be_too_deep(b"[" * (DEEPEST + 1))
+    assert not may_be_too_deep(b'{"words": "' + b"x" * 10**6 + b'"}')

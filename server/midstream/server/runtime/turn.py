@@ -55,7 +55,7 @@ class ProviderTurn:
         """Send the turn and take it down until it has ended."""
         inbox: Inbox[ProviderEvent] = Inbox()
         events = self.live.session.run_turn(self.native_ref, turn, options)
-        reading = asyncio.ensure_future(_read(events, inbox))
+        reading = asyncio.ensure_future(fill(events, inbox))
         try:
             ended = await self._take_down(inbox)
             await reading
@@ -93,7 +93,8 @@ class ProviderTurn:
         self.accepted.set()
 
 
-async def _read(events: AsyncGenerator[ProviderEvent, None], inbox: Inbox[ProviderEvent]) -> None:
+async def fill(events: AsyncGenerator[ProviderEvent, None], inbox: Inbox[ProviderEvent]) -> None:
+    """Put events in the inbox, as fast as there is room for what they say; close it after the last."""
     try:
         async with aclosing(events):
             async for event in events:

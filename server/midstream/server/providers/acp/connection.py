@@ -12,7 +12,7 @@ import orjson
 from attrs import frozen
 
 from midstream.protocol.base import JsonObject
-from midstream.protocol.nesting import is_too_deep
+from midstream.protocol.nesting import is_too_deep, may_be_too_deep
 from midstream.protocol.records.run import Failure
 from midstream.server.providers.acp.failures import gone
 from midstream.server.providers.acp.reading import member
@@ -212,7 +212,9 @@ def parse_line(line: bytes | bytearray) -> JsonObject:
         message = orjson.loads(line)
     except orjson.JSONDecodeError:
         message = _parse_leniently(line)
-    return message if isinstance(message, dict) and not is_too_deep(message) else {}
+    if may_be_too_deep(line) and is_too_deep(message):
+        return {}
+    return message if isinstance(message, dict) else {}
 
 
 def _parse_leniently(line: bytes | bytearray) -> object:
