@@ -127,6 +127,7 @@ class DiscreetFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record, which stays as it is for other handlers."""
         own = copy(record)
+        own.exc_text = None  # what another handler's formatter left there
         if self._bodies() and isinstance(own.args, tuple):
             own.args = tuple(arg.words if isinstance(arg, Quoted) else arg for arg in own.args)
         return super().format(own)
