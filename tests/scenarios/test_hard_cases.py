@@ -20,7 +20,9 @@ from scenarios.steps import (
     of_type,
     phases,
     received,
+    said,
     selection,
+    session_of,
     strategy,
     until_record,
 )
@@ -90,6 +92,26 @@ async def test_steered_words_that_were_never_taken_come_with_the_next_message(ed
     texts = received(await editor.recall(thread, "rehearsal"))
     assert texts[1:3] == [handoff.sent_text, "say: next"]
     assert conversation(await editor.read(thread), "rehearsal").missing_item_ids == ()
+
+
+async def test_words_steered_right_after_a_restart_reach_the_new_attempt(editor: Editor, workspace: Path) -> None:
+    received_by_agent = workspace.with_suffix(".received")
+    mood(workspace, "--session-log", str(received_by_agent))
+    thread = await editor.new_thread(workspace, "moody")
+    run = await editor.begin(thread, "say: working\nsleep 600000")
+    await editor.until_output(run, "working")
+    session = await session_of(editor, conversation(await editor.read(thread), "moody"))
+    agent = psutil.Process(session.pid)
+    agent.suspend()
+    until_steered = f"""run until grep -q '"method": *"_midstream/steer' {received_by_agent}; do sleep 0.02; done"""
+    await editor.begin(thread, until_steered, delivery="restart")
+    await editor.call("run/steer", run_id=run.id, text="say: heard by the second")
+    agent.resume()
+    assert (await editor.ended(run)).status == "completed"
+    (_, _, steered) = of_type(await editor.items(thread, run), "userMessage")
+    assert (steered.status, steered.attempt) == ("completed", 2)
+    assert "heard by the second" in await said(editor, thread, run)
+    assert conversation(await editor.read(thread), "moody").missing_item_ids == ()
 
 
 async def test_a_retry_elsewhere_is_told_what_the_failed_attempt_did_and_the_first_provider_of_the_retry(

@@ -141,7 +141,7 @@ def test_a_run_that_waits_for_nobody_is_interrupted_and_its_request_expires(stor
     decision = story.do(c.ExpireRequests(run_id=run.id))
     assert story.request(asked.request).status == "expired"
     assert story.run(run.id).interrupt_requested_at is not None
-    assert decision.effects == (InterruptTurn(run_id=run.id),)
+    assert decision.effects == (InterruptTurn(run_id=run.id, attempt=1),)
     error = refusal(story, responding(asked.request.id, option_id="yes"))
     assert (error.kind, error.code, error.data["status"]) == ("requestNotResumable", 4005, "expired")
     story.close(run, "interrupted")

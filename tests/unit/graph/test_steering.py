@@ -60,7 +60,7 @@ def test_steered_words_are_on_their_way_until_the_provider_took_them(story: Stor
     run = story.go(story.start())
     said = story.steer(run, "Also this.")
     assert (said.status, said.intent, said.run_id) == ("pending", "steer", run.id)
-    assert story.asked(SteerTurn) == [SteerTurn(run_id=run.id, message_item_id=said.id)]
+    assert story.asked(SteerTurn) == [SteerTurn(run_id=run.id, attempt=1, message_item_id=said.id)]
     story.do(c.SettleSteer(run_id=run.id, item_id=said.id, taken=True))
     assert story.item(said).status == "completed"
     story.close(run)
@@ -105,7 +105,7 @@ def test_a_restart_interrupts_the_turn_and_adds_an_attempt_to_the_same_run(story
         (2, "pending", "steering_restart"),
     ]
     assert (run.status, run.ordinal, run.message.text) == ("running", 1, "This.")
-    assert story.asked(InterruptTurn) == [InterruptTurn(run_id=run.id)]
+    assert story.asked(InterruptTurn) == [InterruptTurn(run_id=run.id, attempt=1)]
     said = story.said("Otherwise.")
     assert story.asked(ExecuteAttempt)[-1] == ExecuteAttempt(run_id=run.id, attempt=2, message_item_ids=(said.id,))
 
@@ -115,6 +115,35 @@ def test_a_restart_before_acceptance_sends_both_messages(story: Story) -> None:
     story.restart(run, "Otherwise.")
     both = (story.said("This.").id, story.said("Otherwise.").id)
     assert story.asked(ExecuteAttempt)[-1].message_item_ids == both
+
+
+def test_words_after_a_restart_are_for_the_new_attempt_and_outlive_the_old_one(story: Story) -> None:
+    run = story.go(story.start("This."))
+    early = story.steer(run, "For the first.")
+    run = story.restart(run, "Otherwise.")
+    late = story.steer(run, "For the second.")
+    assert story.asked(InterruptTurn) == [InterruptTurn(run_id=run.id, attempt=1)]
+    assert story.asked(SteerTurn)[-1] == SteerTurn(run_id=run.id, attempt=2, message_item_id=late.id)
+    story.end(run, "interrupted", attempt=1)
+    assert (story.item(early).status, story.item(late).status) == ("cancelled", "pending")
+    assert story.provider_thread().missing_item_ids == (early.id,)
+    run = story.go(story.run(run.id))
+    story.hear(run, c.ObservedSteer())
+    assert story.item(late).status == "completed"
+    story.close(run)
+    assert late.id not in story.provider_thread().missing_item_ids
+
+
+def test_what_a_superseded_attempt_takes_late_are_its_own_words(story: Story) -> None:
+    run = story.restart(story.go(story.start("This.")), "Otherwise.")
+    late = story.steer(run, "For the second.")
+    story.hear(run, c.ObservedSteer(), attempt=1)
+    assert story.item(late).status == "pending"
+
+
+def test_an_interrupt_after_a_restart_is_for_the_new_attempt(story: Story) -> None:
+    run = story.restart(story.go(story.start("This.")), "Otherwise.")
+    assert story.do(interrupting(run.id)).effects == (InterruptTurn(run_id=run.id, attempt=2),)
 
 
 def test_two_restarts_send_all_that_was_not_taken(story: Story) -> None:
@@ -199,14 +228,16 @@ def test_a_run_is_not_interrupted_because_it_was_asked_for(story: Story) -> None
     decision = story.do(interrupting(run.id))
     assert story.run(run.id).status == "running"
     assert story.run(run.id).interrupt_requested_at is not None
-    assert decision.effects == (InterruptTurn(run_id=run.id),)
+    assert decision.effects == (InterruptTurn(run_id=run.id, attempt=1),)
     assert story.close(run, "completed").status == "completed"
 
 
-def test_a_run_is_asked_to_stop_once(story: Story) -> None:
+def test_a_run_that_is_interrupted_again_is_told_again_and_changes_no_more(story: Story) -> None:
     run = story.go(story.start())
     story.do(interrupting(run.id))
-    assert story.ignores(interrupting(run.id))
+    again = story.do(interrupting(run.id))
+    assert again.events == ()
+    assert again.effects == (InterruptTurn(run_id=run.id, attempt=1),)
 
 
 def test_a_run_can_be_interrupted_before_it_was_sent(story: Story) -> None:

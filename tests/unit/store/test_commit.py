@@ -18,7 +18,7 @@ from support import records
 from support.stores import ThreadLog
 
 RECEIPT = Receipt(command_id="c-1", method="run/start", params_sha256="0" * 64, answer=b'{"run":1}')
-INTERRUPT = InterruptTurn(run_id="run_1")
+INTERRUPT = InterruptTurn(run_id="run_1", attempt=1)
 
 
 def message(ordinal: int, *, text: str = "hello", **fields: str) -> ItemPut:

@@ -65,6 +65,13 @@ class LogConfig:
 
 
 @frozen(kw_only=True)
+class StoreConfig:
+    """Whether each commit is on the disk before it is acknowledged, so that a power cut loses none."""
+
+    durable: bool = False
+
+
+@frozen(kw_only=True)
 class Config:
     """The whole configuration."""
 
@@ -76,3 +83,4 @@ class Config:
     sessions: SessionConfig = SessionConfig()
     daemon: DaemonConfig = DaemonConfig()
     log: LogConfig = LogConfig()
+    store: StoreConfig = StoreConfig()

@@ -83,6 +83,7 @@ class UserMessageItem(ItemBase):
     text: str
     attachments: tuple[StoredAttachment, ...]
     intent: Literal["start", "queued", "steer"]
+    attempt: int | None = optional()
 
 
 @frozen(kw_only=True)

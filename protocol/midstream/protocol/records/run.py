@@ -7,6 +7,7 @@ from attrs import frozen
 from midstream.protocol.base import (
     CheckpointId,
     HandoffId,
+    ItemId,
     JsonObject,
     ProviderKind,
     ProviderThreadId,
@@ -190,3 +191,4 @@ class Run:
     started_at: Time | None
     interrupt_requested_at: Time | None
     completed_at: Time | None
+    unsent_item_ids: tuple[ItemId, ...] | None = optional()

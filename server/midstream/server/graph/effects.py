@@ -19,18 +19,20 @@ class ExecuteAttempt:
 
 @frozen(kw_only=True)
 class InterruptTurn:
-    """Ask the provider to stop the run's turn."""
+    """Ask the provider to stop an attempt's turn."""
 
     type: Literal["interruptTurn"] = "interruptTurn"
     run_id: RunId
+    attempt: int
 
 
 @frozen(kw_only=True)
 class SteerTurn:
-    """Give the provider more words of the user in the middle of its turn."""
+    """Give the provider more words of the user in the middle of an attempt's turn."""
 
     type: Literal["steerTurn"] = "steerTurn"
     run_id: RunId
+    attempt: int
     message_item_id: ItemId
 
 

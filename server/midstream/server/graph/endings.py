@@ -4,7 +4,7 @@ import attrs
 
 from midstream.protocol.base import ProviderThreadId, Reason
 from midstream.protocol.records.checkpoint import Checkpoint
-from midstream.protocol.records.item import CheckpointItem, ErrorItem, UserMessageItem
+from midstream.protocol.records.item import CheckpointItem, ErrorItem
 from midstream.protocol.records.run import Failure, Run, RunAttempt
 from midstream.server.graph.changes import Changes, with_attempt
 from midstream.server.graph.commands import (
@@ -16,7 +16,7 @@ from midstream.server.graph.events import (
     HandoffPut,
     ProviderThreadPut,
 )
-from midstream.server.graph.items import close_item, close_live_items, new_item, put_item
+from midstream.server.graph.items import agents_items, close_item, close_live_items, new_item, put_item, waiting_words
 from midstream.server.graph.queue import begin_next
 from midstream.server.graph.requests import close_requests
 from midstream.server.graph.state import NEVER_TOLD
@@ -37,11 +37,12 @@ def end(changes: Changes, command: EndTurn) -> None:
         _put_error_item(changes, run, attempt, command.failure)
     lived_by = attempt.provider_thread_id or run.provider_thread_id
     if lived_by is not None:
-        _note_missing(changes, run, lived_by, lost=command.lost)
+        _note_missing(changes, run, attempt, lived_by, lost=command.lost)
     if command.lost or attempt.status == "superseded":
         doubt_delivery(changes, run, attempt)
     close_requests(changes, run.id, "cancelled")
-    close_unsettled_steers(changes)
+    for item in waiting_words(changes, attempt.ordinal):
+        close_item(changes, item, "cancelled")
     close_live_items(changes, command.status)
     run = changes.state.runs[run.id]
     if attempt.status != "superseded":
@@ -51,13 +52,6 @@ def end(changes: Changes, command: EndTurn) -> None:
         known = changes.state.provider_threads[attempt.provider_thread_id]
         if known.status == "active":
             changes.put(ProviderThreadPut(attrs.evolve(known, status="not_loaded" if command.lost else "idle")))
-
-
-def close_unsettled_steers(changes: Changes) -> None:
-    """End words of the user that were never taken; they are missing from the native conversation."""
-    for item in tuple(changes.state.live_items.values()):
-        if isinstance(item, UserMessageItem):
-            close_item(changes, item, "cancelled")
 
 
 def doubt_delivery(changes: Changes, run: Run, attempt: RunAttempt) -> None:
@@ -78,12 +72,11 @@ def doubt_delivery(changes: Changes, run: Run, attempt: RunAttempt) -> None:
     changes.put(ProviderThreadPut(attrs.evolve(known, stale_reasons=(*known.stale_reasons, reason))))
 
 
-def _note_missing(changes: Changes, run: Run, lived_by: ProviderThreadId, *, lost: bool) -> None:
-    untaken = {
-        item.id
-        for item in changes.state.live_items.values()
-        if item.run_id == run.id and item.type not in NEVER_TOLD and (lost or isinstance(item, UserMessageItem))
-    }
+def _note_missing(changes: Changes, run: Run, attempt: RunAttempt, lived_by: ProviderThreadId, *, lost: bool) -> None:
+    """Note what the conversations that took the run have not: words never taken, and what was lost with a process."""
+    untaken = {item.id for item in waiting_words(changes, attempt.ordinal)}
+    if lost:
+        untaken |= {item.id for item in agents_items(changes) if item.type not in NEVER_TOLD}
     active = changes.state.active_items.items()
     told = {item_id for item_id, item in active if item.told and item.provider_thread_id == lived_by}
     for known in tuple(changes.state.provider_threads.values()):

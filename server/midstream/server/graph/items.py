@@ -105,14 +105,29 @@ def append_text(changes: Changes, item: Item, field: str, text: str) -> None:
         changes.put(ItemPut(settled))
 
 
+def waiting_words(changes: Changes, attempt: int) -> tuple[UserMessageItem, ...]:
+    """Return the user's words that were given to an attempt, or an earlier one, and that nobody took yet."""
+    return tuple(
+        item
+        for item in changes.state.live_items.values()
+        if isinstance(item, UserMessageItem) and (item.attempt or 0) <= attempt
+    )
+
+
 def close_item(changes: Changes, item: Item, status: ItemStatus) -> None:
     """End a live item as it stands."""
     put_item(changes, attrs.evolve(item, status=status), item.run_id)
 
 
+def agents_items(changes: Changes) -> tuple[Item, ...]:
+    """Return the items that have not ended, but for the user's words, in the order of their ordinals."""
+    live = (item for item in changes.state.live_items.values() if not isinstance(item, UserMessageItem))
+    return tuple(sorted(live, key=lambda item: item.ordinal))
+
+
 def close_live_items(changes: Changes, status: ItemStatus) -> None:
     """End what a turn left open: words are as complete as the turn, other things were interrupted."""
-    for item in sorted(changes.state.live_items.values(), key=lambda item: item.ordinal):
+    for item in agents_items(changes):
         spoken = isinstance(item, SPOKEN)
         close_item(changes, item, status if spoken or status != "completed" else "interrupted")
 

@@ -30,10 +30,10 @@ def observe(changes: Changes, command: Observe) -> None:
     if command.attempt not in {attempt.ordinal for attempt in run.attempts} - over or run.attempts[-1].ordinal in over:
         return
     for observation in command.observations:
-        _take(changes, run.id, observation)
+        _take(changes, run.id, command.attempt, observation)
 
 
-def _take(changes: Changes, run_id: str, observation: Observation) -> None:
+def _take(changes: Changes, run_id: str, attempt: int, observation: Observation) -> None:
     match observation:
         case ObservedItem(item=item):
             put_item(changes, item, run_id)
@@ -51,6 +51,6 @@ def _take(changes: Changes, run_id: str, observation: Observation) -> None:
         case ObservedWithdrawal(request_id=request_id):
             withdraw(changes, request_id)
         case ObservedSteer():
-            take_steer(changes)
+            take_steer(changes, attempt)
         case ObservedUsage(usage=usage):
             changes.put_run(attrs.evolve(changes.state.runs[run_id], usage=usage))

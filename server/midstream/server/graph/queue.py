@@ -78,6 +78,7 @@ def start(changes: Changes, command: StartRun) -> Run:
 def begin(changes: Changes, run: Run, intent: Intent) -> Run:
     """Give a run its place in the thread and ask for its first attempt."""
     _note_untaken(changes)
+    message_id = changes.new_id("itm")
     run = changes.put_run(
         attrs.evolve(
             run,
@@ -85,6 +86,7 @@ def begin(changes: Changes, run: Run, intent: Intent) -> Run:
             status="starting",
             queue_position=None,
             started_at=changes.now,
+            unsent_item_ids=(message_id,),
             attempts=(
                 RunAttempt(
                     ordinal=1,
@@ -96,8 +98,8 @@ def begin(changes: Changes, run: Run, intent: Intent) -> Run:
             ),
         )
     )
-    put_message(changes, run, run.message, intent)
-    changes.effects.append(ExecuteAttempt(run_id=run.id, attempt=1, message_item_ids=changes.state.unsent))
+    put_message(changes, run, message_id, run.message, intent)
+    changes.effects.append(ExecuteAttempt(run_id=run.id, attempt=1, message_item_ids=(message_id,)))
     return run
 
 
@@ -116,17 +118,18 @@ def begin_next(changes: Changes) -> None:
 
 
 def put_message(
-    changes: Changes, run: Run, message: Message, intent: Intent, status: ItemStatus = "completed"
-) -> ItemId:
-    """Put the user's words as an item and return its id; steered ones are pending until the provider took them."""
+    changes: Changes, run: Run, item_id: ItemId, message: Message, intent: Intent, status: ItemStatus = "completed"
+) -> None:
+    """Put the user's words to the latest attempt as an item; steered ones are pending until the provider took them."""
+    lived_by = None if status == "completed" else run.provider_thread_id
     item = UserMessageItem(
-        **new_item(changes, run, status, None if status == "completed" else run.provider_thread_id),
+        **new_item(changes, run, status, lived_by),
         text=message.text,
         attachments=message.attachments,
         intent=intent,
+        attempt=run.attempts[-1].ordinal,
     )
-    put_item(changes, item, run.id)
-    return item.id
+    put_item(changes, attrs.evolve(item, id=item_id), run.id)
 
 
 def edit(changes: Changes, command: EditRun) -> Run:

@@ -96,7 +96,7 @@ def expire(changes: Changes, command: ExpireRequests) -> None:
     changes.put_run(attrs.evolve(changes.state.runs[run.id], interrupt_requested_at=changes.now))
     if changes.state.queue:
         put_thread(changes, attrs.evolve(changes.state.thread, queue_held=True))
-    changes.effects.append(InterruptTurn(run_id=run.id))
+    changes.effects.append(InterruptTurn(run_id=run.id, attempt=run.attempts[-1].ordinal))
 
 
 def withdraw(changes: Changes, request_id: str) -> None:

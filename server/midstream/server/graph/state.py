@@ -20,7 +20,7 @@ from midstream.protocol.base import (
 )
 from midstream.protocol.records.checkpoint import Checkpoint
 from midstream.protocol.records.handoff import ContextTransfer, HandoffInfo
-from midstream.protocol.records.item import Item, UserMessageItem
+from midstream.protocol.records.item import Item
 from midstream.protocol.records.provider import ProviderSession, ProviderThread
 from midstream.protocol.records.request import RuntimeRequest
 from midstream.protocol.records.run import Run
@@ -64,8 +64,7 @@ class Lived:
 class ThreadState:
     """A thread's records but its finished items, so that its size does not grow with what was said.
 
-    `live_items` are those that have not ended, `texts` their growing fields; `active_items` are all of the active
-    run; `unsent` are the user's words of the active run that no provider has taken yet.
+    `live_items` are those that have not ended, `texts` their growing fields; `active_items` are all of the active run.
     """
 
     thread: Thread
@@ -79,7 +78,6 @@ class ThreadState:
     live_items: Map[ItemId, Item] = Map()
     texts: Map[TextKey, GrowingText] = Map()
     active_items: Map[ItemId, Lived] = Map()
-    unsent: tuple[ItemId, ...] = ()
     active_run_id: RunId | None = None
     queue: tuple[RunId, ...] = ()
     last_started_run_id: RunId | None = None
@@ -92,6 +90,12 @@ class ThreadState:
     def active_run(self) -> Run | None:
         """The run that is starting, running or waiting."""
         return None if self.active_run_id is None else self.runs[self.active_run_id]
+
+    @property
+    def unsent(self) -> tuple[ItemId, ...]:
+        """The messages of the run that started last which no provider took yet."""
+        last = self.runs.get(self.last_started_run_id or "")
+        return (last.unsent_item_ids if last else None) or ()
 
     @property
     def queued_runs(self) -> tuple[Run, ...]:
@@ -156,13 +160,9 @@ def lived(item: Item) -> Lived:
 
 def _put_run(state: ThreadState, run: Run) -> ThreadState:
     active = state.active_run_id
-    active_items, unsent = state.active_items, state.unsent
+    active_items = state.active_items
     if run.status in ACTIVE:
-        if active != run.id:
-            active_items = Map()
-            unsent = unsent if run.id == state.last_started_run_id else ()
-        if run.attempts[-1].status == "running":
-            unsent = ()
+        active_items = active_items if active == run.id else Map()
         active = run.id
     elif active == run.id:
         active = None
@@ -172,7 +172,6 @@ def _put_run(state: ThreadState, run: Run) -> ThreadState:
         runs=state.runs.set(run.id, run),
         active_run_id=active,
         active_items=active_items,
-        unsent=unsent,
         queue=_queue(state, run),
         last_started_run_id=run.id if started else state.last_started_run_id,
         last_run_ordinal=max(state.last_run_ordinal, run.ordinal or 0),
@@ -205,9 +204,7 @@ def _put_item(state: ThreadState, item: Item) -> ThreadState:
         for key in tuple(texts):
             if key[0] == item.id:
                 texts = texts.delete(key)
-    active_items, unsent = state.active_items, state.unsent
-    if isinstance(item, UserMessageItem) and item.id not in state.live_items and item.status == "completed":
-        unsent = (*unsent, item.id)
+    active_items = state.active_items
     if item.run_id is not None and item.run_id == state.active_run_id:
         active_items = active_items.set(item.id, lived(item))
     return attrs.evolve(
@@ -215,7 +212,6 @@ def _put_item(state: ThreadState, item: Item) -> ThreadState:
         live_items=live,
         texts=texts,
         active_items=active_items,
-        unsent=unsent,
         last_item_ordinal=max(state.last_item_ordinal, item.ordinal),
     )
 

@@ -2,12 +2,11 @@
 
 import attrs
 
-from midstream.protocol.records.item import UserMessageItem
 from midstream.protocol.records.run import AttemptReason, Run, RunAttempt
 from midstream.server.graph.changes import Changes, refuse, with_attempt
 from midstream.server.graph.commands import InterruptRun, RestartRun, RetryRun, SettleSteer, SteerRun
 from midstream.server.graph.effects import ExecuteAttempt, InterruptTurn, SteerTurn
-from midstream.server.graph.items import close_item
+from midstream.server.graph.items import close_item, waiting_words
 from midstream.server.graph.queue import put_message
 from midstream.server.graph.state import ACTIVE
 from midstream.server.graph.threads import put_thread
@@ -16,8 +15,9 @@ from midstream.server.graph.threads import put_thread
 def steer(changes: Changes, command: SteerRun) -> Run:
     """Give the active run more words; they are taken once the provider says so."""
     run = _active(changes, command.run_id, "steered")
-    item_id = put_message(changes, run, command.message, "steer", "pending")
-    changes.effects.append(SteerTurn(run_id=run.id, message_item_id=item_id))
+    item_id = changes.new_id("itm")
+    put_message(changes, run, item_id, command.message, "steer", "pending")
+    changes.effects.append(SteerTurn(run_id=run.id, attempt=run.attempts[-1].ordinal, message_item_id=item_id))
     return run
 
 
@@ -29,14 +29,13 @@ def settle(changes: Changes, command: SettleSteer) -> None:
     close_item(changes, item, "completed" if command.taken else "cancelled")
     run = changes.state.active_run
     known = changes.state.provider_threads.get(run.provider_thread_id or "") if run else None
-    if not command.taken and known is not None:
+    if not command.taken and run is not None and known is not None and run.ordinal in known.native_run_ordinals:
         changes.add_missing(known, {item.id})
 
 
-def take_steer(changes: Changes) -> None:
-    """Note that the earliest of the steered words that wait was taken."""
-    waiting = [item for item in changes.state.live_items.values() if isinstance(item, UserMessageItem)]
-    if waiting:
+def take_steer(changes: Changes, attempt: int) -> None:
+    """Note that the earliest of the words that were given to an attempt, and wait, was taken."""
+    if waiting := waiting_words(changes, attempt):
         close_item(changes, min(waiting, key=lambda item: item.ordinal), "completed")
 
 
@@ -44,21 +43,23 @@ def restart(changes: Changes, command: RestartRun) -> Run:
     """Interrupt the active attempt; the new one starts when the old one has ended."""
     run = _active(changes, command.run_id, "restarted")
     old = attrs.evolve(run.attempts[-1], status="superseded")
-    run = attrs.evolve(with_attempt(run, old), interrupt_requested_at=None)
+    item_id = changes.new_id("itm")
+    run = attrs.evolve(
+        with_attempt(run, old), interrupt_requested_at=None, unsent_item_ids=(*changes.state.unsent, item_id)
+    )
     run = _add_attempt(changes, run, command.reason)
-    put_message(changes, run, command.message, "steer")
+    put_message(changes, run, item_id, command.message, "steer")
     _execute(changes, run)
-    changes.effects.append(InterruptTurn(run_id=run.id))
+    changes.effects.append(InterruptTurn(run_id=run.id, attempt=old.ordinal))
     return run
 
 
 def interrupt(changes: Changes, command: InterruptRun) -> Run:
-    """Ask that the active run stops; it is interrupted once the provider says so."""
+    """Ask that the active run stops; it is interrupted once the provider says so. Asked again, it is told again."""
     run = _active(changes, command.run_id, "interrupted")
-    if run.interrupt_requested_at is not None:
-        return run
-    run = changes.put_run(attrs.evolve(run, interrupt_requested_at=changes.now))
-    changes.effects.append(InterruptTurn(run_id=run.id))
+    if run.interrupt_requested_at is None:
+        run = changes.put_run(attrs.evolve(run, interrupt_requested_at=changes.now))
+    changes.effects.append(InterruptTurn(run_id=run.id, attempt=run.attempts[-1].ordinal))
     return run
 
 

@@ -3,6 +3,7 @@
 import attrs
 
 from midstream.protocol.records.provider import ProviderThread
+from midstream.protocol.records.run import RunStatus
 from midstream.server.graph.changes import Changes, with_attempt
 from midstream.server.graph.commands import (
     AcceptTurn,
@@ -122,5 +123,6 @@ def accept(changes: Changes, command: AcceptTurn) -> None:
     for handoff_id in sent:
         deliver(changes, run, handoff_id)
     running = attrs.evolve(attempt, status="running", provider_turn_id=command.turn_ref)
-    run = attrs.evolve(run, status="waiting" if changes.state.pending_requests else "running")
+    status: RunStatus = "waiting" if changes.state.pending_requests else "running"
+    run = attrs.evolve(run, status=status, unsent_item_ids=None)
     changes.put_run(with_attempt(run, running))

@@ -17,10 +17,12 @@ from midstream.server.providers.adapter import ProviderError, Reply
 from midstream.server.quoting import Quoted
 from midstream.server.runtime.checkpointing import RunCheckpoint
 from midstream.server.runtime.leases import Lease
+from midstream.server.runtime.persistence import until_stored
 from midstream.server.runtime.preparation import Preparation, Prepared, Superseded
 from midstream.server.runtime.services import Services
 from midstream.server.runtime.turn import Ended, ProviderTurn
 from midstream.server.runtime.workspaces import workspace_path
+from midstream.server.store import StoreFailed
 
 LOG: Final = logging.getLogger(__name__)
 FAILURES: Final[dict[str, FailureClass]] = {
@@ -53,6 +55,14 @@ class Execution:
         """The run that this carries out."""
         return self._effect.run_id
 
+    def is_meant_by(self, word: Word) -> bool:
+        """Whether this is the attempt that the user speaks to; an answer is for the one that asked, the first."""
+        match word:
+            case AnswerRequest(run_id=run_id):
+                return run_id == self.run_id
+            case _:
+                return (word.run_id, word.attempt) == (self.run_id, self._effect.attempt)
+
     async def run(self) -> None:
         """Carry the attempt out."""
         async with self._engine.thread(self._thread_id) as turn:
@@ -77,10 +87,17 @@ class Execution:
             return _refused(error)
         except ProviderError as error:
             return Ended(status="failed", failure=error.failure)
+        except StoreFailed as error:
+            LOG.error("run %s cannot be written down, and is stopped: %s", self.run_id, error)
+            return self._broken(f"What the agent does cannot be stored ({error}). Make room, then retry the run.")
         except Exception:
             LOG.exception("run %s failed inside the daemon", self.run_id)
-            message = "Midstream failed while it carried this run out; its log says more. Retry the run."
-            return Ended(status="failed", failure=Failure(class_="unknown", message=message, retryable=True))
+            return self._broken("Midstream failed while it carried this run out; its log says more. Retry the run.")
+
+    def _broken(self, message: str) -> Ended:
+        """Return the end of an attempt that the daemon gave up: what was sent may have gone further than is known."""
+        failure = Failure(class_="unknown", message=message, retryable=True)
+        return Ended(status="failed", failure=failure, lost=self._turn is not None)
 
     async def _attempt(self) -> Ended:
         preparation = Preparation(self._services, self._thread_id, self._effect)
@@ -119,7 +136,7 @@ class Execution:
     async def _interrupt(self) -> None:
         self._interrupted = True
         if self._turn is not None:
-            await self._turn.live.session.interrupt(self._turn.native_ref)
+            await self._turn.interrupt()
         elif self._preparing is not None:
             self._preparing.cancel()
 
@@ -167,16 +184,14 @@ class Execution:
     async def _end(self, ended: Ended) -> None:
         self._over.set()
         self._sent.set()
-        await self._engine.do(
-            self._thread_id,
-            EndTurn(
-                run_id=self.run_id,
-                attempt=self._effect.attempt,
-                status=ended.status,
-                failure=ended.failure,
-                lost=ended.lost,
-            ),
+        command = EndTurn(
+            run_id=self.run_id,
+            attempt=self._effect.attempt,
+            status=ended.status,
+            failure=ended.failure,
+            lost=ended.lost,
         )
+        await until_stored(lambda: self._engine.do(self._thread_id, command), f"The end of run {self.run_id}")
 
     async def _finish(self, lease: Lease | None, workspace: Path | None) -> None:
         services = self._services
@@ -188,10 +203,10 @@ class Execution:
         if current and lease is not None and workspace is not None:
             captured = await self._capture(state, run, workspace, lease)
         record = captured.record if captured else None
-        await self._engine.do(
-            self._thread_id,
-            FinishRun(run_id=self.run_id, attempt=self._effect.attempt, checkpoint=record),
-            done=(self._effect_id,),
+        command = FinishRun(run_id=self.run_id, attempt=self._effect.attempt, checkpoint=record)
+        await until_stored(
+            lambda: self._engine.do(self._thread_id, command, done=(self._effect_id,)),
+            f"The end of run {self.run_id}",
         )
         if captured is not None:
             services.audience.to_subscribers(

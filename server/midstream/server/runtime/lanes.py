@@ -18,21 +18,20 @@ LOG: Final = logging.getLogger(__name__)
 
 
 class Lane:
-    """One thread's attempts, in the order of their commits."""
+    """One thread's attempts, in the order of their commits; words reach one that has not begun as well."""
 
     def __init__(self, services: Services, background: Background, thread_id: ThreadId) -> None:
         self._services = services
         self._background = background
         self._thread_id = thread_id
-        self._waiting: list[StoredEffect] = []
-        self._current: Execution | None = None
+        self._executions: list[Execution] = []
         self.working = False
 
     def submit(self, stored: StoredEffect) -> None:
         """Carry an effect out."""
         match stored.effect:
-            case ExecuteAttempt():
-                self._waiting.append(stored)
+            case ExecuteAttempt() as effect:
+                self._executions.append(Execution(self._services, self._thread_id, stored.id, effect))
                 if not self.working:
                     self.working = True
                     self._background.spawn(self._work())
@@ -43,26 +42,25 @@ class Lane:
 
     async def _pass_on(self, word: Word, effect_id: int) -> None:
         try:
-            if self._current is not None and self._current.run_id == word.run_id:
+            meant = (execution for execution in self._executions if execution.is_meant_by(word))
+            if (execution := next(meant, None)) is not None:
                 with unless_deleted(self._thread_id):
-                    await self._current.hear(word)
+                    await execution.hear(word)
             else:
                 LOG.info("run %s is not running: there is nobody to tell", word.run_id)
         finally:
             await self._services.engine.finish_effect(self._thread_id, effect_id)
 
     async def _work(self) -> None:
-        while self._waiting:
-            stored = self._waiting.pop(0)
-            assert isinstance(stored.effect, ExecuteAttempt)
-            self._current = Execution(self._services, self._thread_id, stored.id, stored.effect)
+        while self._executions:
+            execution = self._executions[0]
             try:
                 with unless_deleted(self._thread_id):
-                    await self._current.run()
+                    await execution.run()
             except Exception:
-                LOG.exception("run %s could not be carried out", stored.effect.run_id)
+                LOG.exception("run %s could not be carried out", execution.run_id)
             finally:
-                self._current = None
+                self._executions.remove(execution)
         self.working = False
 
 

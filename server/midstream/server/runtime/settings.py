@@ -25,6 +25,7 @@ from midstream.protocol.records.config import (
     LogConfig,
     ProviderConfig,
     SessionConfig,
+    StoreConfig,
 )
 from midstream.server.runtime.files import NotRead, read_regular
 
@@ -52,7 +53,7 @@ AT_LEAST: Final[Mapping[str, float]] = MappingProxyType(
 TABLES: Final = tuple(field.name for field in attrs.fields(Config))
 
 
-Table: TypeAlias = HandoffConfig | CheckpointConfig | SessionConfig | DaemonConfig | LogConfig
+Table: TypeAlias = HandoffConfig | CheckpointConfig | SessionConfig | DaemonConfig | LogConfig | StoreConfig
 
 
 @frozen(kw_only=True)

@@ -50,6 +50,12 @@ class ProviderTurn:
         self.native_ref: Final = native_ref
         self.transcript: Final = transcript
         self.accepted: Final = asyncio.Event()
+        self._interrupted = False
+
+    async def interrupt(self) -> None:
+        """Ask for the turn to stop, once it was taken for certain: a session may not know a turn that just begins."""
+        self._interrupted = True
+        await self.live.session.interrupt(self.native_ref)
 
     async def run(self, turn: TurnInput, options: ThreadOptions) -> Ended:
         """Send the turn and take it down until it has ended."""
@@ -91,6 +97,8 @@ class ProviderTurn:
             self._thread_id, AcceptTurn(run_id=self._run_id, attempt=self._attempt, turn_ref=turn_ref)
         )
         self.accepted.set()
+        if self._interrupted:
+            await self.live.session.interrupt(self.native_ref)
 
 
 async def fill(events: AsyncGenerator[ProviderEvent, None], inbox: Inbox[ProviderEvent]) -> None:
