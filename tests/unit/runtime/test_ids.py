@@ -2,7 +2,7 @@
 
 from itertools import count, repeat
 
-from midstream.server.runtime.ids import id_maker
+from midstream.server.runtime.ids import id_maker, milliseconds_of
 
 
 def test_ids_sort_in_the_order_of_their_creation() -> None:
@@ -25,3 +25,8 @@ def test_a_clock_that_goes_back_makes_no_earlier_id() -> None:
     new_id = id_maker(lambda: next(times))
     made = [new_id("thr") for _ in range(4)]
     assert made == sorted(set(made))
+
+
+def test_an_id_says_when_it_was_made() -> None:
+    make = id_maker(lambda: 1_764_666_000_123)
+    assert milliseconds_of(make("run")) == 1_764_666_000_123

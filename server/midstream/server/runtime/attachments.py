@@ -37,6 +37,7 @@ MOST: Final = 1000
 """How many attachments a message may have."""
 
 TOO_LARGE: Final = f"the images of a message have at most {IMAGE_BYTES} bytes together"
+PARTIAL: Final = ".partial"
 NO_IMAGE: Final = "an image needs base64, or the file:// URI of a file that can be read"
 
 
@@ -58,6 +59,11 @@ class AttachmentStore:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+
+    def tidy(self) -> None:
+        """Remove what a killed daemon left half written."""
+        for partial in self._folder.glob(f"**/*{PARTIAL}"):
+            partial.unlink()
 
     async def stored(
         self, thread_id: ThreadId, text: str, attachments: tuple[Attachment, ...] | None, field: str
@@ -110,7 +116,7 @@ class AttachmentStore:
 
 def _write(path: Path, content: bytes) -> None:
     """Make a file for its owner alone, whole or not at all, however many write it at once."""
-    descriptor, partial = tempfile.mkstemp(dir=path.parent)
+    descriptor, partial = tempfile.mkstemp(suffix=PARTIAL, dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)

@@ -16,6 +16,18 @@ def system_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
+def never_back(clock: Clock, since: int = 0) -> Clock:
+    """Return a clock that shows no time before `since`, and stands still where `clock` goes back."""
+    last = since
+
+    def shown() -> int:
+        nonlocal last
+        last = max(last, clock())
+        return last
+
+    return shown
+
+
 def as_time(milliseconds: int) -> Time:
     """Return a time as RFC 3339, UTC, with milliseconds."""
     moment = datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final, Self
 
@@ -17,10 +18,10 @@ from midstream.server.runtime.attachments import AttachmentStore
 from midstream.server.runtime.attendance import Attendance
 from midstream.server.runtime.audience import Audience
 from midstream.server.runtime.checkpointing import Checkpointer
-from midstream.server.runtime.clock import Clock, system_clock
+from midstream.server.runtime.clock import Clock, never_back, system_clock
 from midstream.server.runtime.engine import Engine
 from midstream.server.runtime.erasing import Eraser, unless_deleted
-from midstream.server.runtime.ids import id_maker
+from midstream.server.runtime.ids import id_maker, milliseconds_of
 from midstream.server.runtime.lanes import EffectWorker
 from midstream.server.runtime.leases import WorkspaceLeases
 from midstream.server.runtime.planning import Planner
@@ -44,6 +45,7 @@ class Daemon:
         makers: Mapping[DriverName, DriverMaker],
         clock: Clock,
     ) -> None:
+        self._resources = AsyncExitStack()
         self.data_dir: Final = data_dir
         self.store: Final = store
         self.config = config
@@ -86,15 +88,28 @@ class Daemon:
         makers: Mapping[DriverName, DriverMaker],
         clock: Clock = system_clock,
     ) -> Self:
-        """Open a data folder, and put right what an earlier daemon left in it.
+        """Open a data folder, and put right what an earlier daemon left in it; where that fails, nothing stays open.
 
         Raises:
             MidstreamError: storeLocked, storeCorrupt, storeNewer.
+            StoreFailed: the disk is full or read-only.
         """
-        store = await Store.open(data_dir / "midstream.db")
-        daemon = cls(data_dir, store, config, audience, makers, clock)
-        await daemon._recover()
-        return daemon
+        async with AsyncExitStack() as resources:
+            store = await Store.open(data_dir / "midstream.db", durable=config.store.durable)
+            resources.push_async_callback(store.aclose)
+            newest = await store.newest_id()
+            since = 0 if newest is None else milliseconds_of(newest) + 1
+            daemon = cls(data_dir, store, config, audience, makers, never_back(clock, since))
+            for close in (
+                daemon.checkpoints.aclose,
+                daemon._sessions.aclose,
+                daemon._worker.cancel,
+                daemon.attendance.aclose,
+            ):
+                resources.push_async_callback(close)
+            await daemon._recover()
+            daemon._resources = resources.pop_all()
+            return daemon
 
     def _config(self) -> Config:
         return self.config
@@ -103,6 +118,7 @@ class Daemon:
         return lambda: read(self.config) * 60
 
     async def _recover(self) -> None:
+        self.attachments.tidy()
         for thread_id in await self.store.live_threads():
             await self.engine.do(thread_id, RecoverThread())
         for stored in await self.store.pending_effects():
@@ -126,12 +142,8 @@ class Daemon:
         await self._worker.join()
 
     async def aclose(self) -> None:
-        """Give up what is still carried out, end all agents, and close the store."""
-        await self.attendance.aclose()
-        await self._worker.cancel()
-        await self._sessions.aclose()
-        await self.checkpoints.aclose()
-        await self.store.aclose()
+        """Give up what is still carried out, end all agents, and close the store; each, whatever the others raise."""
+        await self._resources.aclose()
 
 
 def _policy(config: Config) -> CheckpointPolicy:

@@ -19,3 +19,12 @@ def id_maker(milliseconds: Callable[[], int]) -> Callable[[IdPrefix], str]:
         return f"{prefix}_" + "".join(DIGITS[number >> shift & 31] for shift in range(110, -1, -5))
 
     return make
+
+
+def milliseconds_of(made: str) -> int:
+    """Return when an id was made, in milliseconds since the epoch."""
+    _, _, digits = made.partition("_")
+    number = 0
+    for digit in digits:
+        number = number << 5 | DIGITS.index(digit)
+    return number >> 64

@@ -13,6 +13,7 @@ from midstream.protocol.base import ProviderKind, ProviderSessionId, ThreadId
 from midstream.protocol.records.provider import ProviderSession
 from midstream.server.graph.changes import IdPrefix
 from midstream.server.providers.adapter import Driver, ProviderError, Session
+from midstream.server.runtime.background import Background
 
 Key: TypeAlias = tuple[ProviderKind, Path]
 Told: TypeAlias = Callable[[ThreadId, ProviderSession], Awaitable[object]]
@@ -46,7 +47,7 @@ class SessionManager:
         self._tell = tell
         self._sessions: dict[Key, LiveSession] = {}
         self._opening: defaultdict[Key, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._ending: set[asyncio.Task[None]] = set()
+        self._ending = Background()
 
     def lives(self, session_id: ProviderSessionId) -> bool:
         """Return whether a session is one of this daemon's live ones."""
@@ -102,9 +103,7 @@ class SessionManager:
 
     def _reap(self, key: Key, live: LiveSession) -> None:
         if live.users == 0 and self._sessions.get(key) is live:
-            task = asyncio.ensure_future(self._end(key, live))
-            self._ending.add(task)
-            task.add_done_callback(self._ending.discard)
+            self._ending.spawn(self._end(key, live))
 
     async def _end(self, key: Key, live: LiveSession) -> None:
         if self._sessions.get(key) is live:
@@ -132,5 +131,6 @@ class SessionManager:
 
     async def aclose(self) -> None:
         """End all processes."""
-        await asyncio.gather(*(self._end(key, live) for key, live in tuple(self._sessions.items())))
-        await asyncio.gather(*self._ending)
+        for key, live in tuple(self._sessions.items()):
+            self._ending.spawn(self._end(key, live))
+        await self._ending.join()

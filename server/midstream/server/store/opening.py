@@ -43,10 +43,11 @@ def prepare(path: Path) -> None:
     Raises MidstreamError storeCorrupt, storeNewer or storeLocked, and StoreFailed; the file is then untouched.
     """
     try:
-        if path.exists() and path.stat().st_size > 0:
+        # Before SQLite looks: beside a file that cannot be written it would leave a log that never can be.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        if path.stat().st_size > 0:
             with reading(path):
                 pass
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         path.chmod(0o600)
     except OSError as error:
         raise StoreFailed(f"{path}: {error}") from error

@@ -30,6 +30,17 @@ LASTS: Final = """
 """
 
 
+def newest_id(connection: sqlite3.Connection) -> str | None:
+    """Return the id that was made last, whatever it names."""
+    kinds = [kind for kind in RECORD_KINDS.values() if kind not in ("thread", "item")]
+    # Each is one step in an index, however many there are.
+    newest = ["SELECT max(id) AS id FROM threads", "SELECT max(id) FROM items"]
+    newest += ["SELECT max(id) FROM records WHERE kind = ?"] * len(kinds)
+    found = f"SELECT id FROM ({' UNION ALL '.join(newest)}) WHERE id IS NOT NULL"
+    row = connection.execute(f"{found} ORDER BY substr(id, 5) DESC LIMIT 1", kinds).fetchone()
+    return None if row is None else row[0]
+
+
 def thread(connection: sqlite3.Connection, thread_id: ThreadId) -> Thread | None:
     """Return a thread."""
     row = connection.execute(f"{THREAD} WHERE t.id = ?", (thread_id,)).fetchone()

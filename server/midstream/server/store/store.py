@@ -89,6 +89,10 @@ class Store:
         """Return the effects that were not carried out, oldest first."""
         return await self._read(reader.pending_effects)
 
+    async def newest_id(self) -> str | None:
+        """Return the id that was made last, whatever it names; None in an empty store."""
+        return await self._read(reader.newest_id)
+
     async def thread(self, thread_id: ThreadId) -> Thread | None:
         """Return a thread."""
         return await self._read(reader.thread, thread_id)

@@ -6,6 +6,7 @@ from typing import Final
 
 from midstream.protocol.base import JsonObject
 from midstream.protocol.errors import InvalidParams, MidstreamError
+from midstream.server.store import StoreFailed
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +44,9 @@ def error_of(problem: BaseException, method: str) -> RpcError:
         case InvalidParams():
             at = f"{problem.path}: " if problem.path else ""
             return RpcError(INVALID_PARAMS, f"{at}{problem.message}", {"path": problem.path})
+        case StoreFailed():
+            cure = "Make room on the disk, or make the folder writable, and try again."
+            return RpcError(INTERNAL_ERROR, f"{method} could not be stored, and nothing changed: {problem}. {cure}")
         case asyncio.CancelledError():
             return RpcError(REQUEST_CANCELLED, "The request was cancelled; nothing changed.")
         case _:

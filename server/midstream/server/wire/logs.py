@@ -44,6 +44,7 @@ def configure(hub: Hub, file: Path | None, bodies: Callable[[], bool]) -> None:
     loop.set_exception_handler(_log_complaint)
     logger.addHandler(ClientHandler(hub, loop))
     silence_pygls()
+    logging.raiseExceptions = False  # a line for which the disk has no room is dropped without another one
     if file is None:
         return
     try:
