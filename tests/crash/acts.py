@@ -1,0 +1,216 @@
+"""What daemons are killed in the middle of. Each act comes to its interesting part, arms the stage, and goes on.
+
+A point is tried in the first act that reaches it, so those with the longest history stand first.
+"""
+
+import base64
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeAlias
+
+from crash.stage import Stage
+from scenarios.steps import mood, selection
+
+Act: TypeAlias = Callable[[Stage], Awaitable[None]]
+PIXEL: Final = {"type": "image", "mimeType": "image/png", "base64": base64.b64encode(b"pixel").decode()}
+
+
+async def leave(stage: Stage) -> None:
+    """A client leaves, and with it the agents."""
+    thread = await stage.editor.new_thread(stage.workspace)
+    await stage.editor.say(thread, stage.words())
+    stage.arm()
+
+
+async def switch_back(stage: Stage) -> None:
+    """The first agent takes over again: it is resumed, told what it missed, and shown an image."""
+    editor = stage.editor
+    thread = await editor.new_thread(stage.workspace)
+    await editor.say(thread, stage.words())
+    await editor.say(thread, stage.words(), "understudy")
+    (stage.workspace / "edit.txt").write_text("by the user")
+    stage.arm()
+    message = {"text": stage.words(), "attachments": [PIXEL]}
+    params = {"threadId": thread.id, "message": message, "selection": selection("rehearsal")}
+    answer = await editor.call_raw("run/start", params)
+    await editor.call("run/wait", run_id=answer["run"]["id"])
+
+
+async def begin(stage: Stage) -> None:
+    """A thread is made, named, put away and brought back, and has its first run."""
+    editor = stage.editor
+    stage.arm()
+    thread = await editor.new_thread(stage.workspace)
+    await editor.call("thread/update", thread_id=thread.id, title="A thread")
+    await editor.call("thread/archive", thread_id=thread.id)
+    await editor.call("thread/unarchive", thread_id=thread.id)
+    await editor.say(thread, stage.words())
+
+
+async def resume(stage: Stage) -> None:
+    """A conversation of an earlier daemon goes on."""
+    thread = await stage.editor.new_thread(stage.workspace)
+    await stage.editor.say(thread, stage.words())
+    assert await stage.editor.leave() == 0
+    editor = await stage.start()
+    stage.arm()
+    await editor.say(thread, stage.words())
+
+
+async def refuse_to_resume(stage: Stage) -> None:
+    """A conversation of an earlier daemon cannot go on."""
+    thread = await stage.editor.new_thread(stage.workspace, "moody")
+    await stage.editor.say(thread, stage.words())
+    assert await stage.editor.leave() == 0
+    mood(stage.workspace, "--refuse-resume")
+    editor = await stage.start()
+    stage.arm()
+    await editor.say(thread, stage.words())
+
+
+async def steer(stage: Stage) -> None:
+    """Words are given to a run that is at work."""
+    editor = stage.editor
+    received = stage.home / "received"
+    mood(stage.workspace, "--session-log", str(received))
+    thread = await editor.new_thread(stage.workspace, "moody")
+    await editor.say(thread, stage.words())
+    run = await stage.busy(editor, thread, until=f"""grep -q '"method": *"_midstream/steer' {received}""")
+    stage.arm()
+    await editor.call("run/steer", run_id=run.id, text=stage.words())
+    await editor.ended(run)
+
+
+async def steer_in_vain(stage: Stage) -> None:
+    """Words are given to a run whose agent, since its last start, takes none."""
+    editor = stage.editor
+    thread = await editor.new_thread(stage.workspace, "moody")
+    await editor.say(thread, stage.words("crash"))
+    mood(stage.workspace, "--no-steer")
+    run = await stage.busy(editor, thread)
+    stage.arm()
+    await editor.call("run/steer", run_id=run.id, text=stage.words())
+    stage.open_gate()
+    await editor.ended(run)
+
+
+async def interrupt(stage: Stage) -> None:
+    """A run at work is interrupted."""
+    editor = stage.editor
+    thread = await editor.new_thread(stage.workspace)
+    run = await stage.busy(editor, thread)
+    stage.arm()
+    await editor.call("run/interrupt", run_id=run.id)
+    await editor.ended(run)
+
+
+async def restart(stage: Stage) -> None:
+    """A run at work goes on with other words."""
+    editor = stage.editor
+    thread = await editor.new_thread(stage.workspace)
+    run = await stage.busy(editor, thread)
+    stage.arm()
+    await editor.begin(thread, stage.words(), delivery="restart")
+    await editor.ended(run)
+
+
+async def retry(stage: Stage) -> None:
+    """A run that failed before its agent did anything is tried again."""
+    editor = stage.editor
+    thread = await editor.new_thread(stage.workspace, "moody")
+    mood(stage.workspace, "--crash-on", "prompt")
+    run = await editor.say(thread, stage.words())
+    assert run.status == "failed"
+    mood(stage.workspace)
+    stage.arm()
+    await editor.call("run/retry", run_id=run.id)
+    await editor.ended(run)
+
+
+async def queue(stage: Stage) -> None:
+    """Runs wait, are changed, moved and taken back, and are let go on."""
+    editor = stage.editor
+    thread = await editor.new_thread(stage.workspace)
+    run = await stage.busy(editor, thread, then="fail: no more")
+    waiting = [await editor.begin(thread, stage.words()) for _ in range(3)]
+    stage.arm()
+    await editor.call("run/edit", run_id=waiting[0].id, text=stage.words())
+    await editor.call("run/reorder", run_id=waiting[1].id, before_run_id=waiting[0].id)
+    await editor.call("run/cancel", run_id=waiting[2].id)
+    stage.open_gate()
+    assert (await editor.ended(run)).status == "failed"
+    await editor.call("queue/resume", thread_id=thread.id)
+    await editor.ended(waiting[0])
+
+
+async def approve(stage: Stage) -> None:
+    """An agent asks, and is answered."""
+    editor = stage.editor
+    thread = await editor.new_thread(stage.workspace, runtime_mode="approvalRequired")
+    run = await editor.begin(thread, stage.remark("run echo allowed >> log.txt"))
+    request = await editor.asked(run)
+    stage.arm()
+    await editor.call("request/respond", request_id=request.id, decision="accept")
+    await editor.ended(run)
+
+
+async def walk_away(stage: Stage) -> None:
+    """An agent asks, and nobody is there."""
+    editor = stage.editor
+    thread = await editor.new_thread(stage.workspace, runtime_mode="approvalRequired")
+    run = await editor.begin(thread, stage.remark("run echo allowed >> log.txt"))
+    await editor.asked(run)
+    stage.arm()
+    assert await editor.vanish() == 0
+
+
+async def preview(stage: Stage) -> None:
+    """A handoff is made before its run."""
+    editor = stage.editor
+    thread = await editor.new_thread(stage.workspace)
+    await editor.say(thread, stage.words())
+    stage.arm()
+    shown = await editor.call("handoff/preview", thread_id=thread.id, selection=selection("understudy"))
+    named = [handoff.id for handoff in shown.handoffs]
+    run = await editor.begin(thread, stage.words(), "understudy", handoff_ids=named)
+    await editor.ended(run)
+
+
+async def recover(stage: Stage) -> None:
+    """A daemon puts right what a killed one left."""
+    thread = await stage.editor.new_thread(stage.workspace)
+    await stage.editor.say(thread, stage.words())
+    await stage.busy(stage.editor, thread)
+    await stage.editor.begin(thread, stage.words())
+    await stage.crash()
+    stage.arm()
+    await stage.start()
+
+
+async def lose_an_agent(stage: Stage) -> None:
+    """An agent dies in the middle of a run."""
+    editor = stage.editor
+    thread = await editor.new_thread(stage.workspace)
+    await editor.say(thread, stage.words())
+    stage.arm()
+    await editor.say(thread, stage.words("crash"))
+    await editor.say(thread, stage.words())
+
+
+ACTS: Final[tuple[Act, ...]] = (
+    leave,
+    switch_back,
+    resume,
+    refuse_to_resume,
+    steer,
+    steer_in_vain,
+    restart,
+    interrupt,
+    retry,
+    queue,
+    approve,
+    walk_away,
+    preview,
+    recover,
+    lose_an_agent,
+    begin,
+)

@@ -1,0 +1,79 @@
+"""``kill -9`` of the daemon before and after each commit, each effect, and each thing that it does outside."""
+
+import ast
+import fcntl
+import json
+import re
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+import midstream.server
+from crash import acts
+from crash.acts import ACTS, Act
+from crash.stage import Stage, play
+from crash.verdict import judge
+from support.fault_points import all_points
+
+UNUSED = {"Session.fork_thread", "Session.close_thread", "commit of SwitchProvider"}
+"""What nothing in the daemon asks for yet."""
+POINTS = [point for point in all_points() if point.split(" ", 1)[1] not in UNUSED]
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """A folder that all workers share."""
+    base = tmp_path_factory.getbasetemp()
+    return base if worker_id == "master" else base.parent
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def act_of(shared_folder: Path) -> dict[str, Act]:
+    """The first act that reaches each point, found once by playing all of them without a fault."""
+    found = shared_folder / "acts.json"
+    with (shared_folder / "acts.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not found.exists():
+            reached: dict[str, str] = {}
+            for act in ACTS:
+                for point in await play_through(act, shared_folder / "acts" / act.__name__):
+                    reached.setdefault(point, act.__name__)
+            found.write_text(json.dumps(reached))
+    by_name = {act.__name__: act for act in ACTS}
+    return {point: by_name[name] for point, name in json.loads(found.read_text()).items()}
+
+
+async def play_through(act: Act, home: Path) -> set[str]:
+    """Play an act without a fault, and return the points that it reached."""
+    stage = Stage(home, None)
+    try:
+        await play(act, stage)
+        return stage.reached
+    finally:
+        await stage.close()
+
+
+@pytest.mark.parametrize("point", POINTS)
+async def test_a_daemon_killed_there_loses_nothing_and_does_nothing_twice(
+    point: str, act_of: dict[str, Act], tmp_path: Path
+) -> None:
+    assert point in act_of, f"No act reaches this point: add one to {Path(acts.__file__)}"
+    stage = Stage(tmp_path, point)
+    try:
+        await play(act_of[point], stage)
+        assert stage.struck.is_set()
+        await judge(stage)
+    finally:
+        await stage.close()
+
+
+@pytest.mark.parametrize("name", sorted(UNUSED))
+def test_what_has_no_act_is_used_nowhere(name: str) -> None:
+    server = Path(next(iter(midstream.server.__path__)))
+    modules = [module for part in ("runtime", "wire") for module in (server / part).rglob("*.py")]
+    nodes = [node for module in modules for node in ast.walk(ast.parse(module.read_text()))]
+    used = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    used |= {node.id for node in nodes if isinstance(node, ast.Name)}
+    assert {"start_thread", "StartRun"} <= used
+    assert re.split("[. ]", name)[-1] not in used
