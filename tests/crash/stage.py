@@ -124,6 +124,11 @@ class Stage:
         (self._faults / "armed.new").write_text(self._point or "")
         (self._faults / "armed.new").rename(self._faults / "armed")
 
+    @property
+    def armed(self) -> bool:
+        """Whether the fault may still strike."""
+        return (self._faults / "armed").exists()
+
     def disarm(self) -> None:
         """Let no fault strike any more."""
         (self._faults / "armed").unlink(missing_ok=True)

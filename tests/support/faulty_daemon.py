@@ -1,9 +1,9 @@
 """A daemon on its own stdio that kills itself at a point: ``python -m support.faulty_daemon DATA_FOLDER``.
 
 ``MIDSTREAM_FAULT_FOLDER`` names a folder. In it the file ``armed``, once it is there, holds the name of the point to
-die at, or nothing; the points that are reached from then on are written to ``reached``, a line each. The file
-``back``, where it is there, says by how many milliseconds the clock is slow. The product knows nothing of this: its
-methods are wrapped here.
+die at, or `fail` and that of a commit that fails once, or nothing; the points that are reached from then on are
+written to ``reached``, a line each. The file ``back``, where it is there, says by how many milliseconds the clock is
+slow. The product knows nothing of this: its methods are wrapped here.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from midstream.server.runtime.checkpointing import Checkpointer
 from midstream.server.runtime.clock import system_clock
 from midstream.server.runtime.daemon import Daemon
 from midstream.server.runtime.lanes import EffectWorker
-from midstream.server.store import Store
+from midstream.server.store import Store, StoreFailed
 from midstream.server.wire.connection import Connection
 from midstream.server.wire.logs import configure
 from midstream.server.wire.stdio import open_writer, read_chunks
@@ -34,13 +34,17 @@ FOLDER = Path(os.environ["MIDSTREAM_FAULT_FOLDER"])
 
 
 def reach(point: str) -> None:
-    """Note that a point is reached, and die where it is the one."""
+    """Note that a point is reached, and where it is the one die, or fail once as a full disk does."""
     if not (armed := FOLDER / "armed").exists():
         return
     with (FOLDER / "reached").open("a") as reached:
         reached.write(f"{point}\n")
-    if armed.read_text() == point:
+    fault = armed.read_text()
+    if fault == point:
         os.kill(os.getpid(), signal.SIGKILL)
+    if fault == f"fail {point}":
+        armed.unlink()
+        raise StoreFailed("no room, says the test")
 
 
 def watch(owner: Any, name: str, label: str) -> None:
