@@ -86,6 +86,20 @@ def test_words_that_are_called_taken_after_the_end_stay_missing(story: Story) ->
     assert story.provider_thread().missing_item_ids == (said.id,)
 
 
+def test_words_that_a_lost_agent_may_have_taken_make_its_conversation_stale(story: Story) -> None:
+    run = story.go(story.start())
+    story.steer(run, "Also this.")
+    story.close(run, "failed", lost=True)
+    assert [reason.code for reason in story.provider_thread().stale_reasons] == ["delivery_uncertain"]
+
+
+def test_words_that_no_agent_was_given_yet_are_not_doubted(story: Story) -> None:
+    run = story.prepare(story.start())
+    story.steer(run, "Also this.")
+    story.close(run, "failed", lost=True)
+    assert story.provider_thread().stale_reasons == ()
+
+
 def test_words_steered_into_a_run_that_was_never_accepted_are_missing_nowhere(story: Story) -> None:
     run = story.prepare(story.start())
     said = story.steer(run, "Also this.")

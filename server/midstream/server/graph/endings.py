@@ -1,5 +1,7 @@
 """How attempts and runs end, and what the native conversation misses then."""
 
+from typing import Final
+
 import attrs
 
 from midstream.protocol.base import ProviderThreadId, Reason
@@ -22,6 +24,10 @@ from midstream.server.graph.requests import close_requests
 from midstream.server.graph.state import NEVER_TOLD
 from midstream.server.graph.threads import put_thread
 
+UNCERTAIN: Final = Reason(
+    code="delivery_uncertain",
+    message="A message was on its way when its turn was cut off; nobody knows whether it arrived.",
+)
 ENDED = frozenset({"completed", "interrupted", "failed"})
 
 
@@ -40,6 +46,8 @@ def end(changes: Changes, command: EndTurn) -> None:
         _note_missing(changes, run, attempt, lived_by, lost=command.lost)
     if command.lost or attempt.status == "superseded":
         doubt_delivery(changes, run, attempt)
+    if command.lost and lived_by is not None and waiting_words(changes, attempt.ordinal):
+        _doubt_words(changes, run, lived_by)
     close_requests(changes, run.id, "cancelled")
     for item in waiting_words(changes, attempt.ordinal):
         close_item(changes, item, "cancelled")
@@ -65,11 +73,14 @@ def doubt_delivery(changes: Changes, run: Run, attempt: RunAttempt) -> None:
         if handoff.delivery is not None and handoff.delivery.status == "pending":
             doubted = attrs.evolve(handoff.delivery, status="uncertain")
             changes.put(HandoffPut(attrs.evolve(handoff, delivery=doubted, updated_at=changes.now)))
-    reason = Reason(
-        code="delivery_uncertain",
-        message="A message was on its way when its turn was cut off; nobody knows whether it arrived.",
-    )
-    changes.put(ProviderThreadPut(attrs.evolve(known, stale_reasons=(*known.stale_reasons, reason))))
+    changes.put(ProviderThreadPut(attrs.evolve(known, stale_reasons=(*known.stale_reasons, UNCERTAIN))))
+
+
+def _doubt_words(changes: Changes, run: Run, lived_by: ProviderThreadId) -> None:
+    """Doubt words that were given to a running turn: it may have taken them, and died before it could say so."""
+    known = changes.state.provider_threads[lived_by]
+    if run.ordinal in known.native_run_ordinals and UNCERTAIN not in known.stale_reasons:
+        changes.put(ProviderThreadPut(attrs.evolve(known, stale_reasons=(*known.stale_reasons, UNCERTAIN))))
 
 
 def _note_missing(changes: Changes, run: Run, attempt: RunAttempt, lived_by: ProviderThreadId, *, lost: bool) -> None:
