@@ -36,11 +36,12 @@ async def switch_back(stage: Stage) -> None:
 
 
 async def begin(stage: Stage) -> None:
-    """A thread is made, named, put away and brought back, and has its first run."""
+    """A thread is made, named, given to another agent, put away and brought back, and has its first run."""
     editor = stage.editor
     stage.arm()
     thread = await editor.new_thread(stage.workspace)
     await editor.call("thread/update", thread_id=thread.id, title="A thread")
+    await editor.call("provider/switch", thread_id=thread.id, selection=selection("understudy"))
     await editor.call("thread/archive", thread_id=thread.id)
     await editor.call("thread/unarchive", thread_id=thread.id)
     await editor.say(thread, stage.words())
@@ -196,6 +197,18 @@ async def lose_an_agent(stage: Stage) -> None:
     await editor.say(thread, stage.words())
 
 
+async def delete(stage: Stage) -> None:
+    """A thread is deleted whose agent another thread still uses."""
+    editor = stage.editor
+    kept = await editor.new_thread(stage.workspace)
+    await editor.say(kept, stage.words())
+    thread = await editor.new_thread(stage.workspace)
+    await editor.say(thread, stage.remark())
+    stage.arm()
+    await editor.call("thread/delete", thread_id=thread.id)
+    await editor.say(kept, stage.words())
+
+
 ACTS: Final[tuple[Act, ...]] = (
     leave,
     switch_back,
@@ -212,5 +225,6 @@ ACTS: Final[tuple[Act, ...]] = (
     preview,
     recover,
     lose_an_agent,
+    delete,
     begin,
 )

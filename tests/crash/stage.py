@@ -1,6 +1,7 @@
 """A daemon that can be killed at a point, the client that drives it, and what that client was promised."""
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -10,7 +11,6 @@ from typing import Any, Final
 
 import attrs
 import psutil
-from lsprotocol.types import LogMessageParams
 from pytest_lsp import ClientServerConfig
 
 from midstream.protocol.methods.params import ChangeParams
@@ -20,7 +20,7 @@ from midstream.protocol.records.run import Run
 from midstream.protocol.records.thread import Thread
 from midstream.server.providers.process import MARK
 from scenarios.steps import AGENTS
-from support.editor import PATIENCE, Editor, command_id
+from support.editor import Editor, command_id
 
 TESTS: Final = Path(__file__).parents[1]
 STRUCK_WITHIN: Final = 10.0
@@ -34,7 +34,12 @@ class Sent:
     method: str
     params: dict[str, Any]
     answer: Any = None
-    refused: bool = False
+    answered: bool = False
+
+    def names_any(self, ids: set[str]) -> bool:
+        """Say whether any of these ids is in what was asked or answered."""
+        said = json.dumps([self.params, self.answer])
+        return any(known in said for known in ids)
 
 
 class Recorder(Editor):
@@ -43,21 +48,6 @@ class Recorder(Editor):
     def __init__(self) -> None:
         super().__init__()
         self.sent: list[Sent] = []
-        self.log: list[str] = []
-        self._logged = asyncio.Event()
-
-        def note(params: LogMessageParams) -> None:
-            self.log.append(params.message)
-            self._logged.set()
-
-        self.feature("window/logMessage")(note)
-
-    async def until_logged(self, text: str) -> None:
-        """Wait until the client's log shows a text."""
-        async with asyncio.timeout(PATIENCE):
-            while not any(text in line for line in self.log):
-                self._logged.clear()
-                await self._logged.wait()
 
     def daemon_pid(self) -> int:
         return self.process.pid
@@ -72,6 +62,7 @@ class Recorder(Editor):
         sent = Sent(method, {"commandId": command_id(), **params})
         self.sent.append(sent)
         sent.answer = await super().call_raw(method, sent.params)
+        sent.answered = True
         return sent.answer
 
 

@@ -73,7 +73,7 @@ async def test_a_run_on_a_disk_that_fills_up_ends_once_there_is_room_and_its_cli
     assert ended.status == "failed"
     assert ended.failure is not None
     assert "cannot be stored" in ended.failure.message
-    assert len([line for line in editor.log if "is tried until it can" in line]) == 1
+    assert len([logged for logged in editor.log_messages if "is tried until it can" in logged.message]) == 1
     await goes_on(stage, editor, thread)
     assert await editor.leave() == 0
     nothing_is_broken(stage)

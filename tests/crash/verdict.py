@@ -31,16 +31,26 @@ async def judge(stage: Stage) -> None:
     stage.disarm()
     stage.open_gate()
     editor = await stage.start()
-    await all_that_was_told_is_there(editor, told)
-    await what_was_answered_is_answered_again(editor, [sent for sent in promised if sent.answer is not None])
+    gone = await the_deleted(editor, promised)
+    await all_that_was_told_is_there(editor, [event for event in told if event.thread_id not in gone])
+    promised = [sent for sent in promised if sent.method == "thread/delete" or not sent.names_any(gone)]
+    await what_was_answered_is_answered_again(editor, [sent for sent in promised if sent.answered])
     for sent in promised:
-        if sent.answer is None:
+        if not sent.answered:
             await what_was_not_answered_happens_once(editor, sent)
     for thread in await threads(editor):
         await goes_on(stage, editor, thread)
     assert await editor.leave() == 0
     await no_process_is_left(stage)
     nothing_is_broken(stage)
+
+
+async def the_deleted(editor: Recorder, promised: list[Sent]) -> set[str]:
+    """Return the threads that are gone: only such as a client deleted, and all of which it was told so."""
+    deletions = [sent for sent in promised if sent.method == "thread/delete"]
+    known = {thread.id for thread in await threads(editor)}
+    assert not known & {sent.params["threadId"] for sent in deletions if sent.answered}
+    return {sent.params["threadId"] for sent in deletions} - known
 
 
 async def no_process_is_left(stage: Stage) -> None:

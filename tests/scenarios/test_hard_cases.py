@@ -332,7 +332,8 @@ async def test_of_two_retries_at_once_the_second_is_told_what_is(editor: Editor,
     )
     assert not isinstance(first, BaseException)
     assert isinstance(second, Refused)
-    assert (second.code, second.kind, second.data["status"]) == (4004, "invalidState", "starting")
+    assert (second.code, second.kind) == (4004, "invalidState")
+    assert second.data["status"] in ("starting", "running")
     ended = await editor.ended(run)
     assert [attempt.status for attempt in ended.attempts] == ["failed", "failed"]
 

@@ -57,9 +57,10 @@ async def test_a_run_is_interrupted_only_once_its_agent_says_so(editor: Editor, 
 
 async def test_steered_words_reach_the_running_turn(editor: Editor, workspace: Path) -> None:
     thread = await editor.new_thread(workspace)
-    run = await editor.begin(thread, "say: working\nrun read line < steered.fifo || true\nsleep 50\nsay: end")
+    run = await editor.begin(thread, "say: working\nrun until [ -e steered ]; do sleep 0.02; done\nsay: end")
     await editor.until_run(run, "running")
     await editor.call("run/steer", run_id=run.id, text="say: steered")
+    (workspace / "steered").touch()
     assert (await editor.ended(run)).status == "completed"
     messages = [item for item in await editor.items(thread, run) if item.type == "userMessage"]
     assert [(item.text, item.intent) for item in messages][1] == ("say: steered", "steer")

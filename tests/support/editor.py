@@ -92,8 +92,19 @@ class Editor(LanguageClient):
         for method in NOTIFICATIONS:
             self.feature(method)(self._listener(method))
         self.feature(lsp.WINDOW_SHOW_MESSAGE)(lambda params: self.messages.append(params))
-        self.feature(lsp.WINDOW_LOG_MESSAGE)(lambda params: self.log_messages.append(params))
+        self.feature(lsp.WINDOW_LOG_MESSAGE)(lambda params: self._note_log(params))
         self.capabilities_told: dict[str, Any] = {}
+
+    def _note_log(self, params: lsp.LogMessageParams) -> None:
+        self.log_messages.append(params)
+        self._news.set()
+
+    async def until_logged(self, text: str) -> None:
+        """Wait until the editor's log of the daemon shows a text."""
+        async with asyncio.timeout(PATIENCE):
+            while not any(text in logged.message for logged in self.log_messages):
+                self._news.clear()
+                await self._news.wait()
 
     def _listener(self, method: str) -> Callable[[Any], None]:
         def listen(params: Any) -> None:

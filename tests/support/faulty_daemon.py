@@ -156,7 +156,7 @@ def watch_files() -> None:
 async def serve(data: Path) -> int:
     """Serve one client on stdin and stdout until it is gone and no run is active."""
     server = Server(data)
-    configure(server.hub, data / "log" / "midstream.log")
+    configure(server.hub, data / "log" / "midstream.log", lambda: False)
     connection = Connection(server.service_for(Launch(config=os.devnull, rehearsal=True)))
     stdin, stdout = os.dup(0), os.dup(1)
     os.dup2(2, 1)
