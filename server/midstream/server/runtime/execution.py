@@ -88,7 +88,7 @@ class Execution:
         except ProviderError as error:
             return Ended(status="failed", failure=error.failure)
         except StoreFailed as error:
-            LOG.error("run %s cannot be written down, and is stopped: %s", self.run_id, error)
+            LOG.error("run %s cannot be written down, and is stopped: %s", self.run_id, Quoted(error))
             return self._broken(f"What the agent does cannot be stored ({error}). Make room, then retry the run.")
         except Exception:
             LOG.exception("run %s failed inside the daemon", self.run_id)

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
 from midstream.protocol.errors import MidstreamError
+from midstream.server.quoting import Quoted
 from midstream.server.store import StoreFailed
 
 T = TypeVar("T")
@@ -29,6 +30,8 @@ async def until_stored(commit: Callable[[], Awaitable[T]], what: str) -> T:
             if isinstance(error, MidstreamError) and error.kind != "storeLocked":
                 raise
             if pause == FIRST_PAUSE:
-                LOG.error("%s cannot be stored and is tried until it can; make room on the disk: %s", what, error)
+                LOG.error(
+                    "%s cannot be stored and is tried until it can; make room on the disk: %s", what, Quoted(error)
+                )
         await asyncio.sleep(pause)
         pause = min(2 * pause, LONGEST_PAUSE)
