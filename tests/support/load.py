@@ -4,9 +4,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from midstream.protocol.records.item import AgentMessageItem
 from midstream.protocol.records.run import RunAttempt
 from midstream.server.graph.events import ItemPut, RunPut, ThreadPut
+from midstream.server.runtime.clock import system_clock
+from midstream.server.runtime.ids import id_maker
 from midstream.server.store import Store
 from support import records
 from support.stores import ThreadLog
@@ -24,24 +28,23 @@ def firehoses(*kinds: str) -> dict[str, Any]:
 async def fill(data: Path, items: int, workspace: Path) -> str:
     """Store a thread of so many items in `RUNS` runs, the last of them cut off by a crash, and return its id."""
     store = await Store.open(data / "midstream.db")
-    log = ThreadLog(store, "thr_large")
+    new_id = id_maker(system_clock)
+    log = ThreadLog(store, new_id("thr"))
     thread = records.thread(id=log.thread_id, workspace=workspace.as_uri(), status="running", updated_at=records.NOW)
-    runs = [records.run(ordinal, thread_id=log.thread_id) for ordinal in range(1, RUNS)]
+    runs = [records.run(ordinal, id=new_id("run"), thread_id=log.thread_id) for ordinal in range(1, RUNS + 1)]
     attempt = RunAttempt(ordinal=1, provider_thread_id=None, provider_turn_id=None, reason="initial", status="running")
-    last = records.run(RUNS, thread_id=log.thread_id, status="running", completed_at=None, attempts=(attempt,))
-    runs.append(last)
+    runs[-1] = attrs.evolve(runs[-1], status="running", completed_at=None, attempts=(attempt,))
     await log.commit(ThreadPut(thread), *map(RunPut, runs))
+
+    def item(ordinal: int) -> AgentMessageItem:
+        run = runs[ordinal * RUNS // (items + 1)]
+        place = {"id": new_id("itm"), "run_id": run.id, "thread_id": log.thread_id}
+        return records.item(AgentMessageItem, ordinal, text=TEXT, **place)
+
     for start in range(0, items, 500):
-        numbers = range(start + 1, min(start + 500, items) + 1)
-        await log.commit(
-            *(ItemPut(_item(log.thread_id, number, number * RUNS // (items + 1) + 1)) for number in numbers)
-        )
+        await log.commit(*(ItemPut(item(ordinal)) for ordinal in range(start + 1, min(start + 500, items) + 1)))
     await store.aclose()
     return log.thread_id
-
-
-def _item(thread_id: str, ordinal: int, in_run: int) -> AgentMessageItem:
-    return records.item(AgentMessageItem, ordinal, in_run=in_run, thread_id=thread_id, text=TEXT)
 
 
 def peak(pid: int) -> int:
