@@ -48,6 +48,16 @@ class Workspace:
     def git(self, *args: str | bytes, stdin: bytes = b"") -> bytes:
         return git(self.path, *args, stdin=stdin)
 
+    def files(self) -> dict[str, bytes]:
+        """Return the content of every file, those in git directories aside; of a symlink its target."""
+        return {
+            os.fsdecode(bytes(path.relative_to(self.path))): os.fsencode(path.readlink())
+            if path.is_symlink()
+            else path.read_bytes()
+            for path in sorted(self.path.rglob("*"))
+            if (path.is_symlink() or path.is_file()) and ".git" not in path.relative_to(self.path).parts
+        }
+
     def commit(self, **files: str | bytes) -> None:
         """Write `files`, and commit everything, in a repository that is made if need be."""
         for name, content in files.items():

@@ -1,20 +1,37 @@
 """A store, a workspace, and a home folder of their own for every test."""
 
 import asyncio
+import itertools
 import os
 import pickle
 import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from pathlib import Path
-from typing import TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import pytest
+from attrs import frozen
 
-from midstream.server.checkpoints import CheckpointStore
+from midstream.server.checkpoints import Captured, CheckpointStore, Plan, Selection
 from support.workspaces import Workspace, files_of, git_state
 
 T = TypeVar("T")
 Taken: TypeAlias = Callable[..., Awaitable[dict[bytes, bytes]]]
+
+
+@frozen
+class Done:
+    """What a restore planned, and the safety checkpoint if it was done."""
+
+    plan: Plan
+    safety: Captured | None
+
+    @property
+    def conflicts(self) -> dict[bytes, str]:
+        return {conflict.path: conflict.reason for conflict in self.plan.conflicts}
+
+
+Restored: TypeAlias = Callable[..., Awaitable[Done]]
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +71,30 @@ def taken(store: CheckpointStore, workspace: Workspace, data: Path) -> Taken:
         return {name: content for name, (_, content) in files_of(data, captured.ref).items()}
 
     return take
+
+
+@pytest.fixture
+def restore(store: CheckpointStore, workspace: Workspace) -> Restored:
+    """Restore a checkpoint of a thread; fail if a git directory of the user's was written to."""
+    names = itertools.count(1)
+
+    async def do(
+        captured: Captured, *paths: str, thread: str = "thread", path: Path = workspace.path, **options: Any
+    ) -> Done:
+        before = git_state(path)
+        force = options.pop("force", False)
+        selection = Selection(paths=tuple(os.fsencode(path) for path in paths) or None, **options)
+        try:
+            async with store.restoring(path, thread, captured.ref, selection) as restore:
+                plan, safety = restore.plan, None
+                if plan.steps and (force or not plan.conflicts):
+                    safety = await restore.keep(f"s{next(names)}")
+                    await restore.apply()
+                return Done(plan, safety)
+        finally:
+            assert git_state(path) == before
+
+    return do
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from midstream.server.checkpoints import CheckpointPolicy, CheckpointStore, WorkspaceRefused
 from midstream.server.checkpoints import seed as seeding
-from support.workspaces import Workspace, git, git_state, shadow_of
+from support.workspaces import Workspace, files_of, git, git_state, shadow_of
 
 
 @pytest.mark.parametrize("committed", [True, False])
@@ -180,7 +180,7 @@ async def test_no_ref_of_ours_shows_in_the_users_repository(store, workspace, da
     refs = workspace.git("for-each-ref")
     captured = await store.capture(workspace.path, "thread", "1")
     assert workspace.git("for-each-ref") == refs
-    ours = git(shadow_of(data), "for-each-ref", "--format=%(refname) %(objectname)").decode()
+    ours = git(shadow_of(data), "for-each-ref", "--format=%(refname) %(objectname)", "refs/ck").decode()
     assert ours == f"refs/ck/thread/1 {captured.ref}\n"
 
 
@@ -263,3 +263,14 @@ async def test_a_name_that_is_no_part_of_a_ref_is_refused(store, workspace, name
         await store.capture(workspace.path, "thread", name)
     with pytest.raises(ValueError, match="name of a checkpoint"):
         await store.capture(workspace.path, name, "1")
+
+
+async def test_a_repository_in_the_place_of_a_file_is_captured_at_once(store, workspace, data):
+    workspace.commit(place="1")
+    await store.capture(workspace.path, "thread", "1")
+    workspace.file("place").unlink()
+    nested = Workspace(workspace.file("place"))
+    nested.path.mkdir()
+    nested.commit(inner="2")
+    captured = await store.capture(workspace.path, "thread", "2")
+    assert set(files_of(data, captured.ref)) == {b"place/inner"}

@@ -81,7 +81,7 @@ async def test_a_capture_that_takes_too_long_is_given_up_with_no_checkpoint_left
     with pytest.raises(CaptureTimedOut, match="longer than 0 seconds"):
         await CheckpointStore(data, CheckpointPolicy(capture_seconds=0)).capture(workspace.path, "thread", "1")
     captured = await CheckpointStore(data).capture(workspace.path, "thread", "2")
-    refs = git(shadow_of(data), "for-each-ref", "--format=%(objectname) %(refname)").decode()
+    refs = git(shadow_of(data), "for-each-ref", "--format=%(objectname) %(refname)", "refs/ck").decode()
     assert refs == f"{captured.ref} refs/ck/thread/2\n"
 
 

@@ -7,11 +7,24 @@ from midstream.server.checkpoints.errors import (
     CheckpointMissing,
     GitFailed,
     PathNotInCheckpoint,
+    RestoreStopped,
     WorkspaceRefused,
 )
 from midstream.server.checkpoints.health import Kept, ShadowRepository, git_version, repositories
-from midstream.server.checkpoints.model import Captured, ChangeStatus, Diff, FileChange, FileContent, Skipped
+from midstream.server.checkpoints.model import (
+    Captured,
+    ChangeStatus,
+    Conflict,
+    Diff,
+    FileChange,
+    FileContent,
+    Hunk,
+    Selection,
+    Skipped,
+)
+from midstream.server.checkpoints.plan import Plan
 from midstream.server.checkpoints.policy import CheckpointPolicy
+from midstream.server.checkpoints.restore import Restore
 from midstream.server.checkpoints.store import CheckpointStore
 
 __all__ = [
@@ -23,12 +36,18 @@ __all__ = [
     "CheckpointMissing",
     "CheckpointPolicy",
     "CheckpointStore",
+    "Conflict",
     "Diff",
     "FileChange",
     "FileContent",
     "GitFailed",
+    "Hunk",
     "Kept",
     "PathNotInCheckpoint",
+    "Plan",
+    "Restore",
+    "RestoreStopped",
+    "Selection",
     "ShadowRepository",
     "Skipped",
     "WorkspaceRefused",

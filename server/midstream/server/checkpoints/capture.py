@@ -1,6 +1,7 @@
 """Taking a checkpoint: bring the private index up to date with the workspace, write its tree, name it."""
 
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 from attrs import evolve, frozen
@@ -8,7 +9,9 @@ from attrs import evolve, frozen
 from midstream.server.checkpoints.changes import Changes, find_changes
 from midstream.server.checkpoints.errors import GitFailed
 from midstream.server.checkpoints.git import join_z
+from midstream.server.checkpoints.history import point
 from midstream.server.checkpoints.model import Captured, Skipped
+from midstream.server.checkpoints.notes import Note
 from midstream.server.checkpoints.policy import CheckpointPolicy
 from midstream.server.checkpoints.seed import seed
 from midstream.server.checkpoints.shadow import Shadow, signature
@@ -26,18 +29,12 @@ class Staged:
     skipped: tuple[Skipped, ...]
 
 
-async def capture(shadow: Shadow, policy: CheckpointPolicy, ref: str, date: int) -> Captured:
-    """Take a checkpoint and keep it under `ref`. `date` is in Unix seconds. Raises GitFailed."""
-    try:
-        staged = await _update(shadow, policy)
-    except GitFailed:
-        # The index may be broken, or a file may have moved under git's hands: once more, from the beginning.
-        shadow.index.unlink(missing_ok=True)
-        staged = await _update(shadow, policy)
-    commit = await shadow.objects.run("commit-tree", staged.tree, "-m", ref, date=date)
-    name = commit.decode().strip()
-    await shadow.objects.run("update-ref", ref, name)
-    return Captured(name, staged.tree, staged.skipped)
+async def record(shadow: Shadow, staged: Staged, note: Note, date: int, *refs: str) -> Captured:
+    """Make a checkpoint of what was staged, and keep it under `refs`. `date` is in Unix seconds. Raises GitFailed."""
+    message = evolve(note, skipped=staged.skipped).dump()
+    commit = (await shadow.objects.run("commit-tree", staged.tree, stdin=message, date=date)).decode().strip()
+    await point(shadow.objects, commit, *refs)
+    return Captured(commit, staged.tree, staged.skipped)
 
 
 async def workspace_tree(shadow: Shadow, policy: CheckpointPolicy) -> str:
@@ -51,8 +48,25 @@ async def workspace_tree(shadow: Shadow, policy: CheckpointPolicy) -> str:
     return await _covered(shadow, await _write_tree(shadow, scratch))
 
 
+async def stage(shadow: Shadow, policy: CheckpointPolicy) -> Staged:
+    """Bring the private index up to date with the workspace, and write its tree. Raises GitFailed."""
+    try:
+        return await _update(shadow, policy)
+    except GitFailed:
+        # The index may be broken, or a file may have moved under git's hands: once more, from the beginning.
+        shadow.index.unlink(missing_ok=True)
+        return await _update(shadow, policy)
+
+
+async def stage_ignored(shadow: Shadow, staged: Staged, paths: Iterable[bytes]) -> Staged:
+    """Add files to what was staged although the user's rules ignore them. Raises GitFailed."""
+    inside = join_z([shadow.place.prefix + path for path in paths])
+    await shadow.scanning(shadow.index).run("update-index", "-z", "--add", "--replace", "--stdin", stdin=inside)
+    return evolve(staged, tree=await _covered(shadow, await _write_tree(shadow, shadow.index)))
+
+
 async def _update(shadow: Shadow, policy: CheckpointPolicy) -> Staged:
-    """Stage the workspace into the private index, which comes to be only once its first staging is whole."""
+    """Stage into the private index, which comes to be only once its first staging is whole."""
     memory, repository = shadow.memory, shadow.place.repository
     user_index = None if repository is None else signature(repository.index)
     if shadow.index.exists():

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -54,9 +55,12 @@ async def find_changes(
     )
     changed, gone = parse_name_status(edited)
     new = {*split_z(untracked), *split_z(tracked_ignored)}
-    nested = await Nested(shadow.place.root, shadow.lock).resolve(new)
-    root = shadow.place.root
-    found = await asyncio.to_thread(lambda: {path: look(root, path) for path in (*changed, *nested.files)})
+    root = bytes(shadow.place.root)
+    found = await asyncio.to_thread(_look_all, root, changed)
+    # Where a file was there may be a repository now, which git does not show while the file is in the index.
+    swapped = {path for path, it in found.items() if it.kind == "absent"}
+    nested = await Nested(shadow.place.root, shadow.lock).resolve(new | swapped)
+    found |= await asyncio.to_thread(_look_all, root, nested.files)
     large = {path for path, it in found.items() if policy.too_large(it.size, tracked=False)}
     tracked = large & set(split_z(await _user_lists(shadow, "-c"))) if large else set()
     decided = decide(found, tracked, policy)
@@ -90,9 +94,9 @@ def parse_name_status(out: bytes) -> tuple[list[bytes], list[bytes]]:
     return changed, [path for status, path in pairs if status == b"D"]
 
 
-def look(root: Path, path: bytes) -> Found:
+def look(root: bytes, path: bytes) -> Found:
     """Say what lies at `path` below `root`, without following a symlink at its end."""
-    file = os.fsencode(root) + b"/" + path
+    file = root + b"/" + path
     try:
         mode = os.lstat(file)
     except (FileNotFoundError, NotADirectoryError):
@@ -106,6 +110,10 @@ def look(root: Path, path: bytes) -> Found:
     if not stat.S_ISREG(mode.st_mode):
         return Found("special")
     return Found("file" if os.access(file, os.R_OK) else "unreadable", mode.st_size)
+
+
+def _look_all(root: bytes, paths: Iterable[bytes]) -> dict[bytes, Found]:
+    return {path: look(root, path) for path in paths}
 
 
 async def _user_lists(shadow: Shadow, *options: str) -> bytes:

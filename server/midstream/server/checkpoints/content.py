@@ -1,9 +1,10 @@
 """Reading what a checkpoint holds."""
 
 import re
+from collections.abc import Iterable
 
 from midstream.protocol.checked import lies_inside
-from midstream.server.checkpoints.errors import BadPath, CheckpointMissing, PathNotInCheckpoint
+from midstream.server.checkpoints.errors import BadPath, CheckpointMissing, GitFailed, PathNotInCheckpoint
 from midstream.server.checkpoints.git import Git
 from midstream.server.checkpoints.model import FileContent
 
@@ -32,6 +33,22 @@ async def read_file(git: Git, ref: str, path: bytes) -> FileContent:
         raise PathNotInCheckpoint(f"the checkpoint holds no file {path.decode(errors='replace')}")
     mode, _, blob = facts.split(b" ")
     return FileContent(await git.run("cat-file", "blob", blob), mode.decode())
+
+
+async def read_blobs(git: Git, names: Iterable[str]) -> dict[str, bytes]:
+    """Return the contents of blobs. Raises GitFailed."""
+    wanted = dict.fromkeys(names)
+    out = await git.run("cat-file", "--batch", stdin="".join(f"{name}\n" for name in wanted).encode())
+    contents, at = {}, 0
+    for name in wanted:
+        end = out.index(b"\n", at)
+        facts = out[at:end].split(b" ")
+        if facts[1] != b"blob":
+            raise GitFailed(f"the store lost the blob {name}")
+        at = end + 1 + int(facts[2])
+        contents[name] = out[end + 1 : at]
+        at += 1
+    return contents
 
 
 def checked_path(path: bytes) -> bytes:

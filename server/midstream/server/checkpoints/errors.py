@@ -25,5 +25,13 @@ class GitFailed(CheckpointError):
     """git could not be started, or ended with an error."""
 
 
+class RestoreStopped(CheckpointError):
+    """A file changed while it was restored; what had been written was taken back. `path` names it."""
+
+    def __init__(self, path: bytes, message: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
 class BadPath(ValueError):
     """A path that does not name a file below the workspace."""

@@ -1,5 +1,6 @@
 """What the checkpoint store answers. Paths are bytes, relative to the workspace, parted by ``/``."""
 
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from attrs import frozen
@@ -51,3 +52,54 @@ class FileContent:
 
     content: bytes
     mode: str
+
+
+@frozen
+class Version:
+    """A file as a tree holds it: git's mode, such as ``100644``, and the name of its blob."""
+
+    mode: str
+    blob: str
+
+
+@frozen
+class Step:
+    """What becomes of one path; None where there is no file."""
+
+    path: bytes
+    before: Version | None
+    after: Version | None
+
+    @property
+    def reversed(self) -> "Step":
+        return Step(self.path, self.after, self.before)
+
+
+@frozen
+class Conflict:
+    """A path at which a restore would take away more than what it is asked to, and how."""
+
+    path: bytes
+    reason: str
+
+
+@frozen
+class Hunk:
+    """The lines of a hunk without context, as its ``@@`` line counts them."""
+
+    old_start: int
+    old_lines: int
+    new_start: int
+    new_lines: int
+
+
+@frozen
+class Selection:
+    """What a restore brings back: everything, or the files at or below `paths`, or single `hunks` of files.
+
+    `dirty` are files with unsaved edits in an editor.
+    """
+
+    paths: tuple[bytes, ...] | None = None
+    hunks: Mapping[bytes, tuple[Hunk, ...]] | None = None
+    dirty: frozenset[bytes] = frozenset()

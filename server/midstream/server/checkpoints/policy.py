@@ -10,12 +10,15 @@ from attrs import frozen
 class CheckpointPolicy:
     """Limits of the checkpoints: sizes in bytes, `files` and `patch_bytes` for one diff.
 
+    With less than `min_free_bytes` on the disk of the store none is taken.
+
     Tracked means tracked by the user's own repository.
     """
 
     enabled: bool = True
     max_untracked_bytes: int = 10 << 20
     max_tracked_bytes: int = 50 << 20
+    min_free_bytes: int = 32 << 20
     capture_seconds: float = 60.0
     patch_bytes: int = 256 << 10
     files: int = 2000

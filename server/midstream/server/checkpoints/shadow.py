@@ -58,6 +58,16 @@ class Shadow:
         return self.git_dir / "index"
 
     @property
+    def workspace(self) -> Path:
+        """The folder that checkpoints are taken of."""
+        return self.place.root / os.fsdecode(self.place.prefix)
+
+    @property
+    def journal(self) -> Path:
+        """Where a restore writes down what it is about to do."""
+        return self.git_dir.parent / "restore.json"
+
+    @property
     def objects(self) -> Git:
         """git for what needs no work tree."""
         return Git(self.git_dir, lock=self.lock)

@@ -1,25 +1,32 @@
 """The checkpoints of every workspace: the one door through which the runtime comes in."""
 
 import asyncio
-import re
+import logging
+import shutil
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Final
 
 from attrs import define, field
 
-from midstream.server.checkpoints.capture import capture, workspace_tree
+from midstream.server.checkpoints.capture import record, stage, workspace_tree
 from midstream.server.checkpoints.content import checked_path, read_file, resolve_trees
 from midstream.server.checkpoints.diff import diff
 from midstream.server.checkpoints.errors import CaptureTimedOut, CheckpointError, WorkspaceRefused
-from midstream.server.checkpoints.model import Captured, Diff, FileContent
+from midstream.server.checkpoints.history import base_ref, checkpoint_ref, point
+from midstream.server.checkpoints.journal import load
+from midstream.server.checkpoints.model import Captured, Diff, FileContent, Selection
+from midstream.server.checkpoints.notes import Kind, Note
 from midstream.server.checkpoints.places import Place, locate
 from midstream.server.checkpoints.policy import CheckpointPolicy, refusal
+from midstream.server.checkpoints.restore import Restore, go_back, prepare
 from midstream.server.checkpoints.shadow import Shadow, Shadows
+from midstream.server.checkpoints.trees import compare
 
-_REF_PART = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]*")
+LOG: Final = logging.getLogger(__name__)
 
 
 @define
@@ -38,17 +45,60 @@ class CheckpointStore:
     def __attrs_post_init__(self) -> None:
         self._shadows = Shadows(self.root.resolve())
 
-    async def capture(self, workspace: Path, thread_id: str, name: str) -> Captured:
-        """Take a checkpoint, and keep it as `name` of the thread; the name used again moves on.
+    async def capture(
+        self,
+        workspace: Path,
+        thread_id: str,
+        name: str,
+        *,
+        kind: Kind = "manual",
+        since: str | None = None,
+        unless: str | None = None,
+    ) -> Captured:
+        """Take a checkpoint, and keep it as `name` of the thread; names sort by time, one used again moves on.
+
+        What differs from the checkpoint `since` is noted as the thread's own work. Where the files are those
+        of the checkpoint `unless`, that one is returned and no other taken.
 
         Raises CheckpointError, WorkspaceRefused and CaptureTimedOut among them; ValueError for an id
         or a name that holds more than ``[0-9A-Za-z_-]``.
         """
-        for part in (thread_id, name):
-            if not _REF_PART.fullmatch(part):
-                raise ValueError(f"not usable in the name of a checkpoint: {part!r}")
+        ref = checkpoint_ref(thread_id, name)
         async with self._looking_at(workspace) as shadow:
-            return await capture(shadow, self.policy, f"refs/ck/{thread_id}/{name}", int(self.clock()))
+            self._check_room()
+            staged = await stage(shadow, self.policy)
+            base = base_ref(thread_id, shadow.place.prefix)
+            if unless is not None and staged.tree == (await resolve_trees(shadow.objects, unless))[0]:
+                await point(shadow.objects, unless, base)
+                return Captured(unless, staged.tree, staged.skipped)
+            touched = () if since is None else await self._changed(shadow, since, staged.tree)
+            note = Note(kind=kind, ref=ref, prefix=shadow.place.prefix, touched=touched)
+            return await record(shadow, staged, note, int(self.clock()), ref, base)
+
+    @asynccontextmanager
+    async def restoring(
+        self, workspace: Path, thread_id: str, ref: str, selection: Selection
+    ) -> AsyncIterator[Restore]:
+        """Plan the restore of a checkpoint of the thread, and hold the store until it is done or given up.
+
+        Raises CheckpointMissing, CheckpointError, WorkspaceRefused and CaptureTimedOut among them.
+        """
+        async with AsyncExitStack() as stack:
+            async with self._in_time(workspace) as folder:
+                shadow = await stack.enter_async_context(self._hold(self._locate(folder)))
+                self._check_room()
+                restore = await prepare(shadow, self.policy, thread_id, ref, selection, int(self.clock()))
+            yield restore
+
+    async def recover(self) -> None:
+        """Undo every restore that was cut off; one that cannot be undone now is tried again before a capture."""
+        for file in self._shadows.folder.glob("*/restore.json"):
+            try:
+                if (journal := load(file)) is not None:
+                    async with self._hold(self._locate(journal.folder)):
+                        pass
+            except (CheckpointError, OSError) as error:
+                LOG.warning("%s", error)
 
     async def diff(
         self,
@@ -97,18 +147,40 @@ class CheckpointStore:
     @asynccontextmanager
     async def _looking_at(self, workspace: Path) -> AsyncIterator[Shadow]:
         """Hold the store of `workspace` to look at its files, within the time that the policy allows."""
+        async with self._in_time(workspace) as folder, self._hold(self._locate(folder)) as shadow:
+            yield shadow
+
+    @asynccontextmanager
+    async def _in_time(self, workspace: Path) -> AsyncIterator[Path]:
+        """Look at a workspace, within the time that the policy allows."""
         folder = self._admitted(workspace)
         try:
-            async with (
-                asyncio.timeout(self.policy.capture_seconds),
-                self._shadows.hold(self._locate(folder)) as shadow,
-            ):
-                yield shadow
+            async with asyncio.timeout(self.policy.capture_seconds):
+                yield folder
         except TimeoutError as error:
             seconds = self.policy.capture_seconds
             raise CaptureTimedOut(f"looking at {folder} took longer than {seconds:g} seconds") from error
         except OSError as error:
             raise CheckpointError(f"no checkpoint of {folder}: {error}") from error
+
+    @asynccontextmanager
+    async def _hold(self, place: Place) -> AsyncIterator[Shadow]:
+        """Hold a store, in which no restore is half done."""
+        async with self._shadows.hold(place) as shadow:
+            await go_back(shadow)
+            yield shadow
+
+    async def _changed(self, shadow: Shadow, since: str, tree: str) -> tuple[bytes, ...]:
+        (before,) = await resolve_trees(shadow.objects, since)
+        return tuple(await compare(shadow.objects, before, tree))
+
+    def _check_room(self) -> None:
+        free = shutil.disk_usage(self._shadows.folder).free
+        if free < self.policy.min_free_bytes:
+            raise CheckpointError(
+                f"no checkpoint: only {free >> 20} MiB are free on the disk of {self._shadows.folder}, "
+                f"and {self.policy.min_free_bytes >> 20} MiB have to be"
+            )
 
     def _admitted(self, workspace: Path) -> Path:
         """Return the canonical `workspace`. Raises WorkspaceRefused."""
