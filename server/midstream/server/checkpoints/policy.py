@@ -10,7 +10,8 @@ from attrs import frozen
 class CheckpointPolicy:
     """Limits of the checkpoints: sizes in bytes, `files` and `patch_bytes` for one diff.
 
-    With less than `min_free_bytes` on the disk of the store none is taken.
+    With less than `min_free_bytes` on the disk of the store none is taken. Of a thread `keep` are kept, for
+    `keep_days`; above `max_store_bytes` the oldest of all threads go.
 
     Tracked means tracked by the user's own repository.
     """
@@ -19,6 +20,9 @@ class CheckpointPolicy:
     max_untracked_bytes: int = 10 << 20
     max_tracked_bytes: int = 50 << 20
     min_free_bytes: int = 32 << 20
+    max_store_bytes: int = 2 << 30
+    keep: int = 100
+    keep_days: float = 30
     capture_seconds: float = 60.0
     patch_bytes: int = 256 << 10
     files: int = 2000

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -15,14 +16,15 @@ from attrs import define, field
 from midstream.server.checkpoints.capture import record, stage, workspace_tree
 from midstream.server.checkpoints.content import checked_path, read_file, resolve_trees
 from midstream.server.checkpoints.diff import diff
-from midstream.server.checkpoints.errors import CaptureTimedOut, CheckpointError, WorkspaceRefused
-from midstream.server.checkpoints.history import base_ref, checkpoint_ref, point
+from midstream.server.checkpoints.errors import CaptureTimedOut, CheckpointError, CheckpointMissing, WorkspaceRefused
+from midstream.server.checkpoints.history import Kept, base_ref, checkpoint_ref, point
 from midstream.server.checkpoints.journal import load
 from midstream.server.checkpoints.model import Captured, Diff, FileContent, Selection
 from midstream.server.checkpoints.notes import Kind, Note
 from midstream.server.checkpoints.places import Place, locate
 from midstream.server.checkpoints.policy import CheckpointPolicy, refusal
 from midstream.server.checkpoints.restore import Restore, go_back, prepare
+from midstream.server.checkpoints.retention import retain
 from midstream.server.checkpoints.shadow import Shadow, Shadows
 from midstream.server.checkpoints.trees import compare
 
@@ -68,7 +70,7 @@ class CheckpointStore:
             self._check_room()
             staged = await stage(shadow, self.policy)
             base = base_ref(thread_id, shadow.place.prefix)
-            if unless is not None and staged.tree == (await resolve_trees(shadow.objects, unless))[0]:
+            if unless is not None and staged.tree == await self._tree(shadow, unless):
                 await point(shadow.objects, unless, base)
                 return Captured(unless, staged.tree, staged.skipped)
             touched = () if since is None else await self._changed(shadow, since, staged.tree)
@@ -89,6 +91,14 @@ class CheckpointStore:
                 self._check_room()
                 restore = await prepare(shadow, self.policy, thread_id, ref, selection, int(self.clock()))
             yield restore
+
+    async def retain(self, workspace: Path) -> list[Kept]:
+        """Let go of checkpoints as the policy says, of all threads in the work tree, and return them.
+
+        Raises CheckpointError.
+        """
+        async with self._in_time(workspace) as folder, self._hold(self._locate(folder)) as shadow:
+            return await retain(shadow, self.policy, self.clock())
 
     async def recover(self) -> None:
         """Undo every restore that was cut off; one that cannot be undone now is tried again before a capture."""
@@ -118,10 +128,11 @@ class CheckpointStore:
         limit = None if path is None else checked_path(path)
         git = self._shadows.reader(self._locate(workspace))
         await resolve_trees(git, base)
-        if target is None:
-            async with self._looking_at(workspace) as shadow:
-                target = await workspace_tree(shadow, self.policy)
-        return await diff(git, base, target, self.policy, path=limit, context=context, patch=patch)
+        compare_with = partial(diff, git, base, policy=self.policy, path=limit, context=context, patch=patch)
+        if target is not None:
+            return await compare_with(target)
+        async with self._looking_at(workspace) as shadow:  # held, for no ref keeps this tree
+            return await compare_with(await workspace_tree(shadow, self.policy))
 
     async def file(self, workspace: Path, ref: str, path: bytes) -> FileContent:
         """Return a file of a checkpoint.
@@ -171,8 +182,15 @@ class CheckpointStore:
             yield shadow
 
     async def _changed(self, shadow: Shadow, since: str, tree: str) -> tuple[bytes, ...]:
-        (before,) = await resolve_trees(shadow.objects, since)
-        return tuple(await compare(shadow.objects, before, tree))
+        before = await self._tree(shadow, since)
+        return () if before is None else tuple(await compare(shadow.objects, before, tree))
+
+    async def _tree(self, shadow: Shadow, ref: str) -> str | None:
+        try:
+            (tree,) = await resolve_trees(shadow.objects, ref)
+        except CheckpointMissing:
+            return None
+        return tree
 
     def _check_room(self) -> None:
         free = shutil.disk_usage(self._shadows.folder).free

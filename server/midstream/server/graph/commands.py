@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 from attrs import frozen
 
 from midstream.protocol.base import (
+    CheckpointId,
     HandoffId,
     ItemId,
     ProviderThreadId,
@@ -155,6 +156,13 @@ class StoreHandoffs:
     """Keep handoffs that were made for a preview."""
 
     handoffs: tuple[ContextHandoff, ...]
+
+
+@frozen(kw_only=True)
+class KeepCheckpoint:
+    """Record a checkpoint that no run took, or what became of one; None where there is nothing to record."""
+
+    checkpoint: Checkpoint | None
 
 
 @frozen(kw_only=True)
@@ -347,6 +355,13 @@ class UpdateSession:
 
 
 @frozen(kw_only=True)
+class LoseCheckpoints:
+    """Note that checkpoints are kept no longer."""
+
+    checkpoint_ids: tuple[CheckpointId, ...]
+
+
+@frozen(kw_only=True)
 class RecoverThread:
     """Put right what a crash left: nothing goes on by itself."""
 
@@ -367,6 +382,7 @@ ClientCommand: TypeAlias = (
     | CancelRun
     | ResumeQueue
     | StoreHandoffs
+    | KeepCheckpoint
     | RespondRequest
 )
 RuntimeCommand: TypeAlias = (
@@ -382,6 +398,7 @@ RuntimeCommand: TypeAlias = (
     | FinishRun
     | ExpireRequests
     | UpdateSession
+    | LoseCheckpoints
     | RecoverThread
 )
 Command: TypeAlias = ClientCommand | RuntimeCommand

@@ -110,6 +110,9 @@ def _apply(changes: Changes, command: c.Command) -> Answer:
             return threads.switch(changes, command)
         case c.StoreHandoffs():
             return threads.store_handoffs(changes, command)
+        case c.KeepCheckpoint():
+            threads.keep_checkpoint(changes, command)
+            return None
         case c.StartRun():
             return queue.start(changes, command)
         case c.EditRun():
@@ -161,5 +164,7 @@ def _note(changes: Changes, command: c.RuntimeCommand) -> None:
             requests.expire(changes, command)
         case c.UpdateSession():
             recovery.update_session(changes, command)
+        case c.LoseCheckpoints():
+            threads.lose_checkpoints(changes, command)
         case c.RecoverThread():
             recovery.recover(changes)

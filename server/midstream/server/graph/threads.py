@@ -5,8 +5,15 @@ import attrs
 from midstream.protocol.records.handoff import ContextHandoff, HandoffInfo
 from midstream.protocol.records.thread import Thread
 from midstream.server.graph.changes import Changes
-from midstream.server.graph.commands import ArchiveThread, StoreHandoffs, SwitchProvider, UpdateThread
-from midstream.server.graph.events import HandoffContent, HandoffPut, ThreadPut
+from midstream.server.graph.commands import (
+    ArchiveThread,
+    KeepCheckpoint,
+    LoseCheckpoints,
+    StoreHandoffs,
+    SwitchProvider,
+    UpdateThread,
+)
+from midstream.server.graph.events import CheckpointPut, HandoffContent, HandoffPut, ThreadPut
 
 TITLE_LENGTH = 80
 
@@ -41,6 +48,21 @@ def switch(changes: Changes, command: SwitchProvider) -> Thread:
 def store_handoffs(changes: Changes, command: StoreHandoffs) -> tuple[HandoffInfo, ...]:
     """Keep previewed handoffs, for a run that names them."""
     return tuple(put_handoff(changes, handoff) for handoff in command.handoffs)
+
+
+def keep_checkpoint(changes: Changes, command: KeepCheckpoint) -> None:
+    """Put a checkpoint's new version, where it is one."""
+    checkpoint = command.checkpoint
+    if checkpoint is not None and changes.state.checkpoints.get(checkpoint.id) != checkpoint:
+        changes.put(CheckpointPut(checkpoint))
+
+
+def lose_checkpoints(changes: Changes, command: LoseCheckpoints) -> None:
+    """Mark checkpoints that are kept no longer; what was taken at a run's end stays in its history."""
+    for checkpoint_id in command.checkpoint_ids:
+        checkpoint = changes.state.checkpoints.get(checkpoint_id)
+        if checkpoint is not None and checkpoint.status == "ready":
+            changes.put(CheckpointPut(attrs.evolve(checkpoint, status="missing")))
 
 
 def put_thread(changes: Changes, thread: Thread) -> Thread:

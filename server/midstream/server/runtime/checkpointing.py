@@ -1,16 +1,22 @@
-"""Checkpoint records of runs: what the files were when a run began, and what it left."""
+"""Checkpoint records: what the files were when a run began, what it left, and what the user wants kept."""
 
 import base64
 import logging
 from pathlib import Path
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from midstream.protocol.base import Time
 from midstream.protocol.records.checkpoint import Checkpoint, CheckpointKind, FileSummary, SkippedFile
 from midstream.protocol.records.run import Run
-from midstream.server.checkpoints import Captured, CheckpointError, CheckpointStore, Diff, FileChange
+from midstream.server.checkpoints import (
+    Captured,
+    CheckpointError,
+    CheckpointMissing,
+    CheckpointStore,
+    Diff,
+    FileChange,
+)
 from midstream.server.graph.changes import Stamp
 from midstream.server.graph.state import ThreadState
 from midstream.server.quoting import Quoted
@@ -29,106 +35,111 @@ class RunCheckpoint:
 
 
 class Checkpointer:
-    """Takes the checkpoints of runs. Where one cannot be taken the record says why, and the run goes on."""
+    """Takes checkpoints. Where one of a run cannot be taken the record says why, and the run goes on."""
 
     def __init__(self, store: CheckpointStore) -> None:
         self._store = store
 
     async def baseline(self, state: ThreadState, run: Run, workspace: Path, stamp: Stamp) -> Checkpoint:
         """Return the latest checkpoint where nothing changed since, otherwise a new one."""
-        latest = state.checkpoints[state.latest_checkpoint_id] if state.latest_checkpoint_id else None
-        checkpoint_id = stamp.new_id("ckp")
+        latest = latest_of(state)
+        record = new_record(state, stamp, "baseline", run=run, parent=latest)
         try:
-            captured = await self._store.capture(workspace, state.thread.id, checkpoint_id)
-            if latest is not None and captured.tree == await self._store.tree_of(workspace, latest.ref):
+            captured = await self._store.capture(
+                workspace, state.thread.id, record.id, kind="baseline", unless=latest.ref if latest else None
+            )
+            if latest is not None and captured.ref == latest.ref:
                 return latest
-            diff = await self._store.diff(workspace, latest.ref, captured.ref) if latest else NO_DIFF
+            return taken(record, captured, await self.changes(workspace, latest, captured))
         except CheckpointError as error:
-            return self._failed(checkpoint_id, state, run, "baseline", latest, error, stamp.now)
-        return _record(checkpoint_id, state, run, "baseline", latest, captured, diff, stamp.now)
+            return _failed(record, error)
 
     async def after(self, state: ThreadState, run: Run, workspace: Path, stamp: Stamp, *, mixed: bool) -> RunCheckpoint:
         """Capture what a run left, with its changes since the run's baseline."""
         baseline = state.checkpoints.get(run.baseline_checkpoint_id or "")
-        checkpoint_id = stamp.new_id("ckp")
+        record = evolve(new_record(state, stamp, "run", run=run, parent=baseline), mixed=mixed)
         try:
-            captured = await self._store.capture(workspace, state.thread.id, checkpoint_id)
-            diff = NO_DIFF
-            if baseline is not None:
-                diff = await self._store.diff(workspace, baseline.ref, captured.ref, patch=True)
+            captured = await self._store.capture(
+                workspace, state.thread.id, record.id, kind="run", since=baseline.ref if baseline else None
+            )
+            diff = await self.changes(workspace, baseline, captured, patch=True)
         except CheckpointError as error:
-            record = self._failed(checkpoint_id, state, run, "run", baseline, error, stamp.now)
-            return RunCheckpoint(record=record, patch=None, truncated=False)
-        record = _record(checkpoint_id, state, run, "run", baseline, captured, diff, stamp.now, mixed=mixed)
-        return RunCheckpoint(record=record, patch=diff.patch, truncated=diff.truncated)
+            return RunCheckpoint(record=_failed(record, error), patch=None, truncated=False)
+        return RunCheckpoint(record=taken(record, captured, diff), patch=diff.patch, truncated=diff.truncated)
 
-    def _failed(
-        self,
-        checkpoint_id: str,
-        state: ThreadState,
-        run: Run,
-        kind: CheckpointKind,
-        parent: Checkpoint | None,
-        error: CheckpointError,
-        now: Time,
-    ) -> Checkpoint:
-        LOG.warning("no checkpoint for run %s: %s", run.id, Quoted(error))
-        return Checkpoint(
-            id=checkpoint_id,
-            thread_id=state.thread.id,
-            scope_id=state.thread.workspace,
-            run_id=run.id,
-            run_ordinal=run.ordinal,
-            parent_checkpoint_id=parent.id if parent else None,
-            label=None,
-            kind=kind,
-            ref="",
-            status="error",
-            mixed=False,
-            files=(),
-            skipped=(),
-            problem=str(error),
-            captured_at=now,
-        )
+    async def manual(self, state: ThreadState, workspace: Path, stamp: Stamp, label: str | None) -> Checkpoint:
+        """Capture the files as they are now, for the user.
+
+        Raises:
+            CheckpointError: they could not be captured.
+        """
+        latest = latest_of(state)
+        record = evolve(new_record(state, stamp, "manual", parent=latest), label=label)
+        captured = await self._store.capture(workspace, state.thread.id, record.id, kind="manual")
+        return taken(record, captured, await self.changes(workspace, latest, captured))
+
+    async def changes(
+        self, workspace: Path, parent: Checkpoint | None, captured: Captured, *, patch: bool = False
+    ) -> Diff:
+        """Return what changed since a checkpoint; nothing is known of that where it is no longer kept."""
+        if parent is None:
+            return NO_DIFF
+        try:
+            return await self._store.diff(workspace, parent.ref, captured.ref, patch=patch)
+        except CheckpointMissing:
+            return NO_DIFF
 
 
-def _record(
-    checkpoint_id: str,
-    state: ThreadState,
-    run: Run,
-    kind: CheckpointKind,
-    parent: Checkpoint | None,
-    captured: Captured,
-    diff: Diff,
-    now: Time,
-    *,
-    mixed: bool = False,
+def latest_of(state: ThreadState) -> Checkpoint | None:
+    """Return the thread's latest checkpoint of its workspace."""
+    return None if state.latest_checkpoint_id is None else state.checkpoints[state.latest_checkpoint_id]
+
+
+def new_record(
+    state: ThreadState, stamp: Stamp, kind: CheckpointKind, *, run: Run | None = None, parent: Checkpoint | None
 ) -> Checkpoint:
+    """Return the record of a checkpoint that is about to be taken."""
     return Checkpoint(
-        id=checkpoint_id,
+        id=stamp.new_id("ckp"),
         thread_id=state.thread.id,
         scope_id=state.thread.workspace,
-        run_id=run.id,
-        run_ordinal=run.ordinal,
+        run_id=run.id if run else None,
+        run_ordinal=run.ordinal if run else None,
         parent_checkpoint_id=parent.id if parent else None,
         label=None,
         kind=kind,
+        ref="",
+        status="error",
+        mixed=False,
+        files=(),
+        skipped=(),
+        problem=None,
+        captured_at=stamp.now,
+    )
+
+
+def taken(record: Checkpoint, captured: Captured, diff: Diff) -> Checkpoint:
+    """Return the record of a checkpoint that was taken, with the changes since its parent."""
+    return evolve(
+        record,
         ref=captured.ref,
         status="ready",
-        mixed=mixed,
         files=tuple(summary_of(change) for change in diff.files),
-        skipped=tuple(SkippedFile(path=_shown(skip.path), reason=skip.reason) for skip in captured.skipped),
-        problem=None,
-        captured_at=now,
+        skipped=tuple(SkippedFile(path=shown(skip.path), reason=skip.reason) for skip in captured.skipped),
     )
+
+
+def _failed(record: Checkpoint, error: CheckpointError) -> Checkpoint:
+    LOG.warning("no checkpoint for run %s: %s", record.run_id, Quoted(error))
+    return evolve(record, problem=str(error))
 
 
 def summary_of(change: FileChange) -> FileSummary:
     """Return a changed file as the wire names it."""
     return FileSummary(
-        path=_shown(change.path),
+        path=shown(change.path),
         path_base64=None if _is_text(change.path) else base64.b64encode(change.path).decode(),
-        old_path=None if change.old_path is None else _shown(change.old_path),
+        old_path=None if change.old_path is None else shown(change.old_path),
         status=change.status,
         additions=change.additions,
         deletions=change.deletions,
@@ -136,7 +147,8 @@ def summary_of(change: FileChange) -> FileSummary:
     )
 
 
-def _shown(path: bytes) -> str:
+def shown(path: bytes) -> str:
+    """Return a path as text, for display where it is none."""
     return path.decode(errors="replace")
 
 

@@ -26,6 +26,8 @@ from midstream.server.runtime.lanes import EffectWorker
 from midstream.server.runtime.leases import WorkspaceLeases
 from midstream.server.runtime.planning import Planner
 from midstream.server.runtime.publishing import Publisher
+from midstream.server.runtime.restoring import Restorer
+from midstream.server.runtime.retention import Retention
 from midstream.server.runtime.services import Services
 from midstream.server.runtime.sessions import SessionManager
 from midstream.server.store import Store
@@ -47,6 +49,7 @@ class Daemon:
     ) -> None:
         self._resources = AsyncExitStack()
         self.data_dir: Final = data_dir
+        self.audience: Final = audience
         self.store: Final = store
         self.config = config
         self.publisher: Final = Publisher(audience)
@@ -58,6 +61,10 @@ class Daemon:
             self._config, makers, lambda provider: audience.to_all(ProviderChanged(provider=provider))
         )
         self.checkpoints: Final = CheckpointStore(data_dir / "checkpoints", _policy(config))
+        self.checkpointer: Final = Checkpointer(self.checkpoints)
+        leases = WorkspaceLeases(data_dir / "leases")
+        self.restorer: Final = Restorer(self.checkpoints, self.checkpointer, leases)
+        self._retention: Final = Retention(self.checkpoints, self.engine)
         self.attachments: Final = AttachmentStore(data_dir / "attachments")
         self.planner: Final = Planner(store, self.registry, self._config, clock, new_id)
         self._sessions: Final = SessionManager(
@@ -70,8 +77,9 @@ class Daemon:
                 engine=self.engine,
                 planner=self.planner,
                 sessions=self._sessions,
-                checkpointer=Checkpointer(self.checkpoints),
-                leases=WorkspaceLeases(),
+                checkpointer=self.checkpointer,
+                leases=leases,
+                retention=self._retention,
                 attachments=self.attachments,
                 eraser=Eraser(self.engine, self._sessions, self.attachments, self.checkpoints),
                 audience=audience,
@@ -103,6 +111,7 @@ class Daemon:
             for close in (
                 daemon.checkpoints.aclose,
                 daemon._sessions.aclose,
+                daemon._retention.aclose,
                 daemon._worker.cancel,
                 daemon.attendance.aclose,
             ):
@@ -119,6 +128,7 @@ class Daemon:
 
     async def _recover(self) -> None:
         self.attachments.tidy()
+        await self.checkpoints.recover()
         for thread_id in await self.store.live_threads():
             await self.engine.do(thread_id, RecoverThread())
         for stored in await self.store.pending_effects():
@@ -147,6 +157,10 @@ class Daemon:
 
 
 def _policy(config: Config) -> CheckpointPolicy:
+    checkpoints = config.checkpoints
     return CheckpointPolicy(
-        enabled=config.checkpoints.enabled, max_untracked_bytes=config.checkpoints.max_untracked_bytes
+        enabled=checkpoints.enabled,
+        max_untracked_bytes=checkpoints.max_untracked_bytes,
+        keep=checkpoints.keep,
+        keep_days=checkpoints.keep_days,
     )

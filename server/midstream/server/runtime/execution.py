@@ -71,12 +71,14 @@ class Execution:
             workspace = workspace_path(thread.workspace)
         except MidstreamError as error:
             await self._end(_refused(error))
-            await self._finish(None, None)
+            await self._finish(None)
             return
-        with self._services.leases.share(workspace, self._thread_id) as lease:
+        async with self._services.leases.share(workspace, self._thread_id) as lease:
             self._interrupted = self._interrupted or run.interrupt_requested_at is not None
             await self._end(await self._guarded())
-            await self._finish(lease, workspace)
+            captured = await self._captured(lease, workspace)
+        await self._finish(captured)
+        self._services.retention.look_after(workspace)
 
     async def _guarded(self) -> Ended:
         try:
@@ -193,15 +195,15 @@ class Execution:
         )
         await until_stored(lambda: self._engine.do(self._thread_id, command), f"The end of run {self.run_id}")
 
-    async def _finish(self, lease: Lease | None, workspace: Path | None) -> None:
-        services = self._services
+    async def _captured(self, lease: Lease, workspace: Path) -> RunCheckpoint | None:
+        """Capture what the run left, unless it goes on in another attempt."""
         async with self._engine.thread(self._thread_id) as turn:
             state = turn.state
         run = state.runs[self.run_id]
-        captured = None
         current = run.id == state.active_run_id and run.attempts[-1].ordinal == self._effect.attempt
-        if current and lease is not None and workspace is not None:
-            captured = await self._capture(state, run, workspace, lease)
+        return await self._capture(state, run, workspace, lease) if current else None
+
+    async def _finish(self, captured: RunCheckpoint | None) -> None:
         record = captured.record if captured else None
         command = FinishRun(run_id=self.run_id, attempt=self._effect.attempt, checkpoint=record)
         await until_stored(
@@ -209,7 +211,7 @@ class Execution:
             f"The end of run {self.run_id}",
         )
         if captured is not None:
-            services.audience.to_subscribers(
+            self._services.audience.to_subscribers(
                 self._thread_id,
                 CheckpointCaptured(
                     thread_id=self._thread_id,

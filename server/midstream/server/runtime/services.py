@@ -12,6 +12,7 @@ from midstream.server.runtime.engine import Engine
 from midstream.server.runtime.erasing import Eraser
 from midstream.server.runtime.leases import WorkspaceLeases
 from midstream.server.runtime.planning import Planner
+from midstream.server.runtime.retention import Retention
 from midstream.server.runtime.sessions import SessionManager
 
 
@@ -24,6 +25,7 @@ class Services:
     sessions: SessionManager
     checkpointer: Checkpointer
     leases: WorkspaceLeases
+    retention: Retention
     attachments: AttachmentStore
     eraser: Eraser
     audience: Audience
