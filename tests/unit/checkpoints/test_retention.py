@@ -19,7 +19,7 @@ POLICY = CheckpointPolicy(keep=3, keep_days=30)
 
 def kept(name: str, *, kind="run", days: float = 0, thread: str = "a", space: str = "ck") -> Kept:
     ref = f"refs/{space}/{thread}/{name}"
-    return Kept(ref, "0" * 40, int(NOW - days * DAY), Note(kind=kind, ref=ref, prefix=b""))
+    return Kept(ref, "0" * 40, "0" * 40, int(NOW - days * DAY), Note(kind=kind, ref=ref, prefix=b""))
 
 
 def names(kept: list[Kept]) -> set[str]:

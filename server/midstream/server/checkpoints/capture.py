@@ -9,7 +9,6 @@ from attrs import evolve, frozen
 from midstream.server.checkpoints.changes import Changes, find_changes
 from midstream.server.checkpoints.errors import GitFailed
 from midstream.server.checkpoints.git import join_z
-from midstream.server.checkpoints.history import point
 from midstream.server.checkpoints.model import Captured, Skipped
 from midstream.server.checkpoints.notes import Note
 from midstream.server.checkpoints.policy import CheckpointPolicy
@@ -29,11 +28,10 @@ class Staged:
     skipped: tuple[Skipped, ...]
 
 
-async def record(shadow: Shadow, staged: Staged, note: Note, date: int, *refs: str) -> Captured:
-    """Make a checkpoint of what was staged, and keep it under `refs`. `date` is in Unix seconds. Raises GitFailed."""
+async def record(shadow: Shadow, staged: Staged, note: Note, date: int) -> Captured:
+    """Make a checkpoint of what was staged, which no ref keeps yet. `date` is in Unix seconds. Raises GitFailed."""
     message = evolve(note, skipped=staged.skipped).dump()
     commit = (await shadow.objects.run("commit-tree", staged.tree, stdin=message, date=date)).decode().strip()
-    await point(shadow.objects, commit, *refs)
     return Captured(commit, staged.tree, staged.skipped)
 
 

@@ -16,12 +16,19 @@ async def resolve_trees(git: Git, *refs: str) -> list[str]:
     for ref in refs:
         if not _OBJECT_NAME.fullmatch(ref):
             raise CheckpointMissing(f"{ref!r} is not the ref of a checkpoint")
-    asked = "".join(f"{ref}^{{tree}}\n" for ref in refs).encode()
-    found = (await git.run("cat-file", "--batch-check=%(objectname)", stdin=asked)).decode().splitlines()
-    for ref, name in zip(refs, found, strict=True):
-        if not _OBJECT_NAME.fullmatch(name):
+    trees = []
+    for ref, tree in zip(refs, await names_of(git, *(f"{ref}^{{tree}}" for ref in refs)), strict=True):
+        if tree is None:
             raise CheckpointMissing(f"the checkpoint {ref} is not in the store")
-    return found
+        trees.append(tree)
+    return trees
+
+
+async def names_of(git: Git, *objects: str) -> list[str | None]:
+    """Return the full name of each object, None where there is none. Raises GitFailed."""
+    asked = "".join(f"{one}\n" for one in objects).encode()
+    found = (await git.run("cat-file", "--batch-check=%(objectname)", stdin=asked)).decode().splitlines()
+    return [name if _OBJECT_NAME.fullmatch(name) else None for name in found]
 
 
 async def read_file(git: Git, ref: str, path: bytes) -> FileContent:

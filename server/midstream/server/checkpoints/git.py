@@ -6,11 +6,14 @@ from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from attrs import frozen
 
 from midstream.server.checkpoints.errors import GitFailed
 
+A = TypeVar("A")
+B = TypeVar("B")
 _ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_LITERAL_PATHSPECS": "1",
@@ -127,6 +130,17 @@ class Git:
 async def together(*runs: Coroutine[None, None, bytes]) -> list[bytes]:
     """Run them beside each other; when one fails the others are ended before the error is raised."""
     tasks = [asyncio.ensure_future(run) for run in runs]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def both(one: Coroutine[None, None, A], other: Coroutine[None, None, B]) -> tuple[A, B]:
+    """Do two things beside each other; when one fails the other is ended before the error is raised."""
+    tasks = asyncio.ensure_future(one), asyncio.ensure_future(other)
     try:
         return await asyncio.gather(*tasks)
     finally:

@@ -1,7 +1,7 @@
 """The refs of a store: checkpoints, restores, and what each thread last knew of the files.
 
 ``refs/ck/<thread>/<name>`` is a checkpoint, ``refs/after/<thread>/<name>`` the files as the restore with that
-safety checkpoint left them, ``refs/base/<folder>/<thread>`` the files as the thread last knew them.
+safety checkpoint left them, ``refs/base/<thread>/<folder>`` the files as the thread last knew them.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from midstream.server.checkpoints.git import Git
 from midstream.server.checkpoints.notes import Note, load
 
 _REF_PART = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]*")
-_FORMAT = "--format=%(refname)%00%(objectname)%00%(committerdate:unix)%00%(contents:subject)"
+_FORMAT = "--format=%(refname)%00%(objectname)%00%(tree)%00%(committerdate:unix)%00%(contents:subject)"
 
 
 @frozen
@@ -23,6 +23,7 @@ class Kept:
 
     ref: str
     commit: str
+    tree: str
     taken_at: int
     note: Note
 
@@ -39,15 +40,22 @@ class Kept:
         return self.ref.startswith("refs/ck/")
 
 
-async def history(git: Git, *threads: str) -> list[Kept]:
-    """Return what a store keeps, of all threads or of these, sorted by name. Raises GitFailed."""
-    spaces = [f"refs/{kind}/{thread}" for kind in ("ck", "after") for thread in (threads or ("",))]
-    lines = (await git.run("for-each-ref", _FORMAT, *(space.rstrip("/") for space in spaces))).splitlines()
-    kept = []
-    for line in lines:
-        ref, commit, taken_at, message = line.split(b"\0")
-        kept.append(Kept(ref.decode(), commit.decode(), int(taken_at), load(message)))
-    return sorted(kept, key=lambda one: one.name)
+@frozen
+class History:
+    """What a store keeps: checkpoints and what restores left, sorted by name, and the threads' bases by their refs."""
+
+    kept: list[Kept]
+    bases: dict[str, Kept]
+
+
+async def history(git: Git) -> History:
+    """Return what a store keeps of all threads. Raises GitFailed."""
+    everything = []
+    for line in (await git.run("for-each-ref", _FORMAT)).splitlines():
+        ref, commit, tree, taken_at, message = line.split(b"\0")
+        everything.append(Kept(ref.decode(), commit.decode(), tree.decode(), int(taken_at), load(message)))
+    bases = {one.ref: one for one in everything if one.ref.startswith("refs/base/")}
+    return History(sorted((one for one in everything if one.ref not in bases), key=lambda one: one.name), bases)
 
 
 def checkpoint_ref(thread_id: str, name: str) -> str:
@@ -62,18 +70,12 @@ def after_ref(thread_id: str, name: str) -> str:
 
 def base_ref(thread_id: str, prefix: bytes) -> str:
     """Return the ref of the files of a folder as a thread last knew them."""
-    return f"refs/base/{hashlib.sha256(prefix).hexdigest()[:16]}/{_part(thread_id)}"
+    return f"refs/base/{_part(thread_id)}/{hashlib.sha256(prefix).hexdigest()[:16]}"
 
 
 async def point(git: Git, commit: str, *refs: str) -> None:
     """Point refs to a commit, all or none. Raises GitFailed."""
     await git.run("update-ref", "--stdin", stdin="".join(f"update {ref} {commit}\n" for ref in refs).encode())
-
-
-async def base_of(git: Git, thread_id: str, prefix: bytes) -> str | None:
-    """Return the commit that is a thread's base, or None. Raises GitFailed."""
-    asked = ("rev-parse", "--quiet", "--verify", base_ref(thread_id, prefix))
-    return (await git.run(*asked, ok=(0, 1))).decode().strip() or None
 
 
 async def drop(git: Git, *refs: str) -> None:

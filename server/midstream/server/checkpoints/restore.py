@@ -10,10 +10,10 @@ from attrs import define, evolve, frozen
 
 from midstream.server.checkpoints.capture import Staged, record, stage, stage_ignored
 from midstream.server.checkpoints.claims import claims
-from midstream.server.checkpoints.content import read_blobs, resolve_trees
+from midstream.server.checkpoints.content import read_blobs
 from midstream.server.checkpoints.errors import CheckpointError, CheckpointMissing, GitFailed, RestoreStopped
-from midstream.server.checkpoints.git import Git
-from midstream.server.checkpoints.history import Kept, after_ref, base_of, base_ref, checkpoint_ref, history, point
+from midstream.server.checkpoints.git import Git, both
+from midstream.server.checkpoints.history import Kept, after_ref, base_ref, checkpoint_ref, history, point
 from midstream.server.checkpoints.journal import Journal, load
 from midstream.server.checkpoints.model import Captured, Conflict, Selection, Step, Version
 from midstream.server.checkpoints.notes import Note
@@ -41,6 +41,16 @@ class Trees:
     since: dict[bytes, Step]
 
 
+@frozen
+class Past:
+    """What the store knows of a restore: its target, and what leads there from the thread's base."""
+
+    kept: list[Kept]
+    goal: Kept
+    base: str
+    back: dict[bytes, Step]
+
+
 @define
 class Restore:
     """A restore that is planned: `keep` what is there, then `apply`. The store is held meanwhile."""
@@ -64,15 +74,11 @@ class Restore:
             found = await versions(git, staged.tree, list(self.plan.swept))
             steps = (evolve(step, before=found.get(step.path, step.before)) for step in self.plan.steps)
             self.plan = evolve(self.plan, steps=tuple(steps))
-        prefix = self._shadow.place.prefix
         ref = checkpoint_ref(self._thread_id, name)
-        safety = Note(kind="safety", ref=ref, prefix=prefix)
-        captured = await record(self._shadow, staged, safety, self._date, ref)
-        touched = tuple(step.path for step in self.plan.steps)
-        self._after = after_ref(self._thread_id, name)
-        note = Note(kind="restored", ref=self._after, prefix=prefix, touched=touched).dump()
-        tree = await self._base_after()
-        self._base = (await git.run("commit-tree", tree, stdin=note, date=self._date)).decode().strip()
+        safety = Note(kind="safety", ref=ref, prefix=self._shadow.place.prefix)
+        captured, base = await both(record(self._shadow, staged, safety, self._date), self._record_base(name))
+        await point(git, captured.ref, ref)
+        self._base = base.ref
         return captured
 
     async def apply(self) -> None:
@@ -105,6 +111,13 @@ class Restore:
             except GitFailed as error:
                 LOG.info("files just restored are not in the index: %s", error)
 
+    async def _record_base(self, name: str) -> Captured:
+        """Make a commit of what the thread will know; no ref keeps it before the restore is done."""
+        self._after = after_ref(self._thread_id, name)
+        touched = tuple(step.path for step in self.plan.steps)
+        note = Note(kind="restored", ref=self._after, prefix=self._shadow.place.prefix, touched=touched)
+        return await record(self._shadow, Staged(await self._base_after(), ()), note, self._date)
+
     async def _base_after(self) -> str:
         """Return the tree of what the thread knows from now on: its base, with what the restore settles."""
         moved = {path: version for path, version in self._known.items() if path in self._trees.back}
@@ -124,16 +137,11 @@ async def prepare(
 
     Raises CheckpointMissing, GitFailed.
     """
-    git = shadow.objects
-    kept = await history(git)
-    goal = next((one for one in kept if one.commit == target and one.is_checkpoint), None)
-    if goal is None:
-        raise CheckpointMissing(f"the checkpoint {target} is not in the store")
-    staged = await stage(shadow, policy)
-    base = await base_of(git, thread_id, shadow.place.prefix) or target
-    trees = await _trees(git, base, target, staged.tree)
-    own_since = goal.name if trees.back else ""
-    claimed = claims(kept, thread_id, shadow.place.prefix, goal.name, own_since=own_since)
+    git, prefix = shadow.objects, shadow.place.prefix
+    past, staged = await both(_past(git, thread_id, prefix, target), stage(shadow, policy))
+    goal, back = past.goal, past.back
+    trees = Trees(past.base, goal.tree, staged.tree, back, await compare(git, past.base, staged.tree))
+    claimed = claims(past.kept, thread_id, prefix, goal.name, own_since=goal.name if back else "")
     missing: tuple[Conflict, ...] = ()
     if selection.hunks is None:
         wanted = _whole(trees, goal, selection, claimed.own)
@@ -151,9 +159,13 @@ async def prepare(
     return Restore(planned, shadow, thread_id, staged, trees, _settled(wanted, planned, trees, selection), date)
 
 
-async def _trees(git: Git, base: str, target: str, now: str) -> Trees:
-    before, goal = await resolve_trees(git, base, target)
-    return Trees(before, goal, now, await compare(git, before, goal), await compare(git, before, now))
+async def _past(git: Git, thread_id: str, prefix: bytes, target: str) -> Past:
+    known = await history(git)
+    goal = next((one for one in known.kept if one.commit == target and one.is_checkpoint), None)
+    if goal is None:
+        raise CheckpointMissing(f"the checkpoint {target} is not in the store")
+    base = known.bases.get(base_ref(thread_id, prefix), goal)
+    return Past(known.kept, goal, base.tree, await compare(git, base.tree, goal.tree))
 
 
 def _whole(trees: Trees, goal: Kept, selection: Selection, own: frozenset[bytes] | None) -> dict[bytes, Aim]:

@@ -50,12 +50,12 @@ def expired(kept: list[Kept], policy: CheckpointPolicy, now: float) -> list[Kept
 async def retain(shadow: Shadow, policy: CheckpointPolicy, now: float) -> list[Kept]:
     """Let go of what has expired and, above the cap of the store, of the oldest; return those. Raises GitFailed."""
     git = shadow.objects
-    gone = expired(await history(git), policy, now)
+    gone = expired((await history(git)).kept, policy, now)
     await drop(git, *(one.ref for one in gone))
     if _loose(shadow.git_dir) > _LOOSE_FILES:
         await collect(shadow)
     while own_bytes(shadow.git_dir) > policy.max_store_bytes:
-        kept = await history(git)
+        kept = (await history(git)).kept
         stay = pinned(kept)
         oldest = [one for one in kept if one.ref not in stay]
         some = oldest[: len(oldest) // 4 + 1]

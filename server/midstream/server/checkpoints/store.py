@@ -14,9 +14,10 @@ from typing import Final
 from attrs import define, field
 
 from midstream.server.checkpoints.capture import record, stage, workspace_tree
-from midstream.server.checkpoints.content import checked_path, read_file, resolve_trees
+from midstream.server.checkpoints.content import checked_path, names_of, read_file, resolve_trees
 from midstream.server.checkpoints.diff import diff
-from midstream.server.checkpoints.errors import CaptureTimedOut, CheckpointError, CheckpointMissing, WorkspaceRefused
+from midstream.server.checkpoints.errors import CaptureTimedOut, CheckpointError, WorkspaceRefused
+from midstream.server.checkpoints.git import both
 from midstream.server.checkpoints.history import Kept, base_ref, checkpoint_ref, point
 from midstream.server.checkpoints.journal import load
 from midstream.server.checkpoints.model import Captured, Diff, FileContent, Selection
@@ -68,14 +69,18 @@ class CheckpointStore:
         ref = checkpoint_ref(thread_id, name)
         async with self._looking_at(workspace) as shadow:
             self._check_room()
-            staged = await stage(shadow, self.policy)
-            base = base_ref(thread_id, shadow.place.prefix)
-            if unless is not None and staged.tree == await self._tree(shadow, unless):
-                await point(shadow.objects, unless, base)
+            git, base = shadow.objects, base_ref(thread_id, shadow.place.prefix)
+            asked = (f"{unless}^{{tree}}", f"{since}^{{tree}}", base)
+            staged, (same, before, known) = await both(stage(shadow, self.policy), names_of(git, *asked))
+            if unless is not None and staged.tree == same:
+                if known != unless:
+                    await point(git, unless, base)
                 return Captured(unless, staged.tree, staged.skipped)
-            touched = () if since is None else await self._changed(shadow, since, staged.tree)
+            touched = () if before is None else tuple(await compare(git, before, staged.tree))
             note = Note(kind=kind, ref=ref, prefix=shadow.place.prefix, touched=touched)
-            return await record(shadow, staged, note, int(self.clock()), ref, base)
+            captured = await record(shadow, staged, note, int(self.clock()))
+            await point(git, captured.ref, ref, base)
+            return captured
 
     @asynccontextmanager
     async def restoring(
@@ -180,17 +185,6 @@ class CheckpointStore:
         async with self._shadows.hold(place) as shadow:
             await go_back(shadow)
             yield shadow
-
-    async def _changed(self, shadow: Shadow, since: str, tree: str) -> tuple[bytes, ...]:
-        before = await self._tree(shadow, since)
-        return () if before is None else tuple(await compare(shadow.objects, before, tree))
-
-    async def _tree(self, shadow: Shadow, ref: str) -> str | None:
-        try:
-            (tree,) = await resolve_trees(shadow.objects, ref)
-        except CheckpointMissing:
-            return None
-        return tree
 
     def _check_room(self) -> None:
         free = shutil.disk_usage(self._shadows.folder).free
