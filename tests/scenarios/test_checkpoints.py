@@ -158,3 +158,40 @@ async def test_without_checkpoints_a_run_still_does_its_work(tmp_path: Path, wor
         assert (run.status, run.checkpoint_id, run.baseline_checkpoint_id) == ("completed", None, None)
         after = await editor.say(thread, "say: two", "understudy")
         assert after.status == "completed"
+
+
+async def test_a_subagent_in_a_folder_of_its_own_has_a_checkpoint_of_its_own(editor: Editor, workspace: Path) -> None:
+    (workspace / "part").mkdir()
+    (workspace.parent / "outside").mkdir()
+    thread = await editor.new_thread(workspace)
+    run = await editor.say(thread, "subagent Helper IN part: write own.txt: own")
+    await editor.say(thread, "subagent Here: write here.txt: here\nsubagent Out IN ../outside: write out.txt: out")
+    (own,) = [known for known in await checkpoints(editor, thread) if known.kind == "subagent"]
+    assert (own.scope_id, own.run_id, own.status) == ((workspace / "part").as_uri(), run.id, "ready")
+    assert (await editor.call("checkpoint/file", checkpoint_id=own.id, path="own.txt")).content == "own\n"
+    (workspace / "part" / "own.txt").write_text("changed\n")
+    await editor.call("checkpoint/restore", checkpoint_id=own.id, force=True)
+    assert (workspace / "part" / "own.txt").read_text() == "own\n"
+    assert (workspace / "here.txt").exists()
+
+
+async def test_checkpoints_beyond_those_kept_are_missing_and_say_so(tmp_path: Path, workspace: Path) -> None:
+    async with editor_on(tmp_path / "data", "--rehearsal", config={"checkpoints": {"keep": 2}}) as editor:
+        thread = await editor.new_thread(workspace)
+        runs = [await editor.say(thread, f"write a.txt: {number}") for number in range(5)]
+
+        def is_missing(told: Any) -> bool:
+            record = getattr(told, "record", None)
+            return isinstance(record, Checkpoint) and record.id == runs[1].checkpoint_id and record.status == "missing"
+
+        await editor.until(is_missing)
+        kept = {known.id: known.status for known in await checkpoints(editor, thread)}
+        assert kept[runs[0].baseline_checkpoint_id or ""] == "ready"
+        assert kept[runs[4].checkpoint_id or ""] == "ready"
+        for method, params in (
+            ("checkpoint/restore", {"checkpoint_id": runs[1].checkpoint_id}),
+            ("checkpoint/file", {"checkpoint_id": runs[1].checkpoint_id, "path": "a.txt"}),
+        ):
+            with pytest.raises(Refused) as refused:
+                await editor.call(method, **params)
+            assert refused.value.kind == "checkpointNotFound"

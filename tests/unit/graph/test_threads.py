@@ -5,7 +5,7 @@ import pytest
 from midstream.server.graph import commands as c
 from midstream.server.graph.events import HandoffContent, HandoffPut, ThreadPut
 from midstream.server.graph.state import evolve
-from support.graph import THREAD, Story, handoff, refusal, selecting
+from support.graph import THREAD, Story, checkpoint, handoff, refusal, selecting
 
 
 def test_a_new_thread_is_idle_and_the_root_of_its_own_lineage(story: Story) -> None:
@@ -106,3 +106,22 @@ def test_the_thread_s_record_follows_its_runs(story: Story) -> None:
     statuses = [event.record.status for event in story.events if isinstance(event, ThreadPut)]
     assert list(dict.fromkeys(statuses)) == ["idle", "starting", "running"]
     assert story.thread.status == "starting"
+
+
+def test_a_checkpoint_that_no_run_took_is_kept_and_is_the_latest_where_it_is_the_users(story: Story) -> None:
+    run = story.start()
+    manual = checkpoint("ckp_000002", run, "manual")
+    story.do(c.KeepCheckpoint(checkpoint=manual))
+    assert story.state.checkpoints[manual.id] == manual
+    story.do(c.KeepCheckpoint(checkpoint=checkpoint("ckp_000003", run, "safety")))
+    assert story.state.latest_checkpoint_id == manual.id
+    assert story.ignores(c.KeepCheckpoint(checkpoint=manual))
+    assert story.ignores(c.KeepCheckpoint(checkpoint=None))
+
+
+def test_a_checkpoint_that_is_kept_no_longer_is_missing(story: Story) -> None:
+    run = story.start()
+    story.do(c.KeepCheckpoint(checkpoint=checkpoint("ckp_000002", run, "manual")))
+    story.do(c.LoseCheckpoints(checkpoint_ids=("ckp_000002", "ckp_none")))
+    assert story.state.checkpoints["ckp_000002"].status == "missing"
+    assert story.ignores(c.LoseCheckpoints(checkpoint_ids=("ckp_000002",)))

@@ -78,6 +78,16 @@ class Checkpointer:
         captured = await self._store.capture(workspace, state.thread.id, record.id, kind="manual")
         return taken(record, captured, await self.changes(workspace, latest, captured))
 
+    async def subagent(self, state: ThreadState, run: Run, folder: Path, stamp: Stamp) -> Checkpoint:
+        """Capture what a subagent left in a folder of its own.
+
+        Raises:
+            CheckpointError: it could not be captured.
+        """
+        record = evolve(new_record(state, stamp, "subagent", run=run, parent=None), scope_id=folder.as_uri())
+        captured = await self._store.capture(folder, state.thread.id, record.id, kind="subagent")
+        return taken(record, captured, NO_DIFF)
+
     async def changes(
         self, workspace: Path, parent: Checkpoint | None, captured: Captured, *, patch: bool = False
     ) -> Diff:

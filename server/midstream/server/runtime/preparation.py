@@ -21,6 +21,7 @@ from midstream.server.runtime.engine import Turn
 from midstream.server.runtime.planning import Catchup, context_of
 from midstream.server.runtime.services import Services
 from midstream.server.runtime.sessions import LiveSession
+from midstream.server.runtime.subagents import SubagentWatch
 from midstream.server.runtime.transcript import Setting, Transcript
 from midstream.server.runtime.turn import ProviderTurn
 from midstream.server.runtime.workspaces import workspace_path
@@ -213,7 +214,16 @@ class Preparation:
             provider_thread_id=conversation.provider_thread_id,
         )
         transcript = Transcript(setting, self._engine.new_id)
-        turn = ProviderTurn(self._engine, self._thread_id, (run_id, attempt), live, conversation.native.ref, transcript)
+        subagents = SubagentWatch(self._engine, self._services.checkpointer, self._thread_id, run_id, options.workspace)
+        turn = ProviderTurn(
+            self._engine,
+            self._thread_id,
+            (run_id, attempt),
+            live,
+            conversation.native.ref,
+            transcript,
+            subagents,
+        )
         return Prepared(turn=turn, input=turn_input, options=options)
 
     async def _input(self, catchup: Catchup) -> TurnInput:

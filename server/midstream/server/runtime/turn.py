@@ -17,6 +17,7 @@ from midstream.server.providers.inbox import Inbox
 from midstream.server.providers.weight import weight
 from midstream.server.runtime.engine import Engine
 from midstream.server.runtime.sessions import LiveSession
+from midstream.server.runtime.subagents import SubagentWatch
 from midstream.server.runtime.transcript import ObservableEvent, Transcript
 
 LOG: Final = logging.getLogger(__name__)
@@ -42,6 +43,7 @@ class ProviderTurn:
         live: LiveSession,
         native_ref: str,
         transcript: Transcript,
+        subagents: SubagentWatch,
     ) -> None:
         self._engine = engine
         self._thread_id = thread_id
@@ -49,6 +51,7 @@ class ProviderTurn:
         self.live: Final = live
         self.native_ref: Final = native_ref
         self.transcript: Final = transcript
+        self._subagents = subagents
         self.accepted: Final = asyncio.Event()
         self._interrupted = False
 
@@ -90,6 +93,7 @@ class ProviderTurn:
                     self._thread_id,
                     Observe(run_id=self._run_id, attempt=self._attempt, observations=observations),
                 )
+            await self._subagents.see(seen)
         return ended
 
     async def _accept(self, turn_ref: str | None) -> None:
