@@ -11,7 +11,8 @@ from midstream.protocol.notifications import CheckpointCaptured, CheckpointResto
 from midstream.protocol.records.checkpoint import Checkpoint
 from midstream.protocol.records.thread import Thread
 from midstream.server.checkpoints.hunks import parse_hunks
-from support.editor import Editor, Refused, command_id
+from support.editor import Editor, Refused, command_id, editor_on
+from support.killed_restore import killed_restore
 from support.workspaces import git, git_state
 
 
@@ -232,3 +233,20 @@ async def test_the_users_repository_is_the_same_after_a_restore(editor: Editor, 
     await restore(editor, first.checkpoint_id)
     assert (workspace / "kept.txt").exists()
     assert git_state(workspace) == before
+
+
+async def test_a_restore_that_was_killed_in_the_middle_is_undone_when_the_daemon_starts(
+    tmp_path: Path, workspace: Path
+) -> None:
+    data = tmp_path / "data"
+    async with editor_on(data, "--rehearsal") as editor:
+        thread = await editor.new_thread(workspace)
+        first = await editor.say(thread, "write a.txt: one\nwrite b.txt: one")
+        await editor.say(thread, "write a.txt: two\nwrite b.txt: two\ndelete kept.txt")
+        (kept,) = [known for known in await checkpoints(editor, thread) if known.id == first.checkpoint_id]
+    await killed_restore(data / "checkpoints", workspace, thread.id, kept.ref, "fill", 2)
+    assert (workspace / "a.txt").read_text() == "one\n"
+    async with editor_on(data, "--rehearsal") as editor:
+        assert {file.name: file.read_text() for file in workspace.glob("*.txt")} == {"a.txt": "two\n", "b.txt": "two\n"}
+        assert (await restore(editor, kept.id)).conflicts == ()
+        assert (workspace / "kept.txt").exists()

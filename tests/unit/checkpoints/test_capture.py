@@ -329,3 +329,10 @@ def test_what_the_running_user_may_not_read_or_write_does_not_stop_a_checkpoint(
 
     assert as_nobody(capture_with_little_rights) == {b"closed": "unreadable"}
     assert git_state(workspace.path) == before
+
+
+async def test_no_copy_of_the_users_index_and_no_scratch_index_is_left(store, workspace, data):
+    workspace.commit(a="1")
+    captured = await store.capture(workspace.path, "thread", "1")
+    await store.diff(workspace.path, captured.ref, None)
+    assert [path.name for path in shadow_of(data).glob("index*")] == ["index"]

@@ -1,41 +1,13 @@
 """A daemon that is killed in the middle of a restore: the next one finds the files as they were."""
 
-import asyncio
 import json
-import signal
-import sys
 
 import pytest
 
 from midstream.server.checkpoints import CheckpointError, CheckpointStore
+from support.killed_restore import killed_restore
 from support.workspaces import files_of
 
-RESTORE = """
-import asyncio, os, signal, sys
-from pathlib import Path
-from midstream.server.checkpoints import CheckpointStore, Selection
-from midstream.server.checkpoints import writing
-
-data, workspace, ref, point, steps = sys.argv[1:]
-real = getattr(writing._Place, point)
-calls = 0
-
-def killed(*args):
-    global calls
-    real(*args)
-    calls += 1
-    if calls == int(steps):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-setattr(writing._Place, point, killed)
-
-async def restore():
-    async with CheckpointStore(Path(data)).restoring(Path(workspace), "thread", ref, Selection()) as restore:
-        await restore.keep("s")
-        await restore.apply()
-
-asyncio.run(restore())
-"""
 NOW = {"changed": b"2", "made": b"2", "other": b"2", "folder": b"a file now", "place/a/b": b"2"}
 
 
@@ -57,9 +29,7 @@ def restore_killed(data, workspace, first):
     """Restore in a process that is killed after it came to a point so many times."""
 
     async def do(point: str, times: int) -> None:
-        arguments = [str(data), str(workspace.path), first.ref, point, str(times)]
-        process = await asyncio.create_subprocess_exec(sys.executable, "-c", RESTORE, *arguments)
-        assert await process.wait() == -signal.SIGKILL
+        await killed_restore(data, workspace.path, "thread", first.ref, point, times)
 
     return do
 

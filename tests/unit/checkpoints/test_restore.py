@@ -5,7 +5,13 @@ import stat
 
 import pytest
 
-from midstream.server.checkpoints import CheckpointMissing, CheckpointPolicy, CheckpointStore, Selection
+from midstream.server.checkpoints import (
+    CheckpointError,
+    CheckpointMissing,
+    CheckpointPolicy,
+    CheckpointStore,
+    Selection,
+)
 from midstream.server.checkpoints.plan import CHANGED, IN_THE_WAY, NOT_KEPT, UNSAVED
 from support.workspaces import Workspace, files_of, state
 
@@ -449,3 +455,152 @@ async def test_many_files_are_restored(workspace, capture, restore):
     await capture("2")
     await restore(first)
     assert workspace.files() == {name: name.encode() for name in names}
+
+
+async def test_an_edit_of_the_same_size_in_the_same_instant_is_a_conflict(workspace, capture, restore):
+    workspace.write("a", "1")
+    first = await capture("1")
+    workspace.write("a", "2")
+    await capture("2")
+    at = workspace.file("a").stat()
+    workspace.write("a", "3")
+    os.utime(workspace.file("a"), ns=(at.st_atime_ns, at.st_mtime_ns))
+    assert (await restore(first)).conflicts == {b"a": CHANGED}
+    assert workspace.files() == {"a": b"3"}
+
+
+def linked_worktree(workspace: Workspace) -> Workspace:
+    workspace.commit(a="1", b="1")
+    workspace.git("worktree", "add", "-q", "../linked")
+    return Workspace(workspace.path.with_name("linked"))
+
+
+def submodule(workspace: Workspace) -> Workspace:
+    other = Workspace(workspace.path.with_name("other"))
+    other.path.mkdir()
+    other.commit(a="1", b="1")
+    workspace.commit(top="1")
+    workspace.git("submodule", "add", "-q", str(other.path), "sub")
+    return Workspace(workspace.file("sub"))
+
+
+def without_a_commit(workspace: Workspace) -> Workspace:
+    workspace.git("init", "-q")
+    workspace.write("a", "1")
+    workspace.write("b", "1")
+    return workspace
+
+
+def detached(workspace: Workspace) -> Workspace:
+    workspace.commit(a="1", b="1")
+    workspace.git("checkout", "-q", "--detach")
+    return workspace
+
+
+def sparse(workspace: Workspace) -> Workspace:
+    workspace.commit(a="1", b="1", **{"out/file": "1"})
+    workspace.git("sparse-checkout", "set", "--no-cone", "/a", "/b")
+    return workspace
+
+
+def split_index(workspace: Workspace) -> Workspace:
+    workspace.commit(a="1", b="1")
+    workspace.git("update-index", "--split-index")
+    return workspace
+
+
+def unmerged(workspace: Workspace) -> Workspace:
+    workspace.commit(a="1", b="1")
+    blob = workspace.git("hash-object", "-w", "--stdin", stdin=b"theirs").decode().strip()
+    lines = f"0 {'0' * 40}\ta\n" + "".join(f"100644 {blob} {stage}\ta\n" for stage in (1, 2, 3))
+    workspace.git("update-index", "--index-info", stdin=lines.encode())
+    return workspace
+
+
+def intent_to_add(workspace: Workspace) -> Workspace:
+    workspace.commit(b="1")
+    workspace.write("a", "1")
+    workspace.git("add", "-N", "a")
+    return workspace
+
+
+def blind_to_modes(workspace: Workspace) -> Workspace:
+    workspace.commit(a="1", b="1")
+    workspace.git("config", "core.fileMode", "false")
+    return workspace
+
+
+def with_hooks(workspace: Workspace) -> Workspace:
+    workspace.commit(a="1", b="1")
+    for hook in ("post-checkout", "post-index-change", "reference-transaction", "pre-commit"):
+        workspace.write(f".git/hooks/{hook}", f"#!/bin/sh\ntouch '{workspace.path}/hook-ran'\n").chmod(0o755)
+    workspace.git("config", "commit.gpgSign", "true")
+    return workspace
+
+
+SHAPES = [
+    *(linked_worktree, submodule, without_a_commit, detached, sparse),
+    *(split_index, unmerged, intent_to_add, blind_to_modes, with_hooks),
+]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=[shape.__name__ for shape in SHAPES])
+async def test_a_repository_in_any_shape_is_restored_and_not_written_to(
+    workspace, capture, restore, shape, tmp_path, monkeypatch
+):
+    place = shape(workspace)
+    for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"):
+        monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
+    before = place.files()
+    first = await capture("1", place.path)
+    place.write("a", "2").chmod(0o755)
+    place.file("b").unlink()
+    place.write("new", "2")
+    await capture("2", place.path)
+    done = await restore(first, path=place.path)
+    assert done.conflicts == {}
+    assert place.files() == before
+    assert not place.file("a").stat().st_mode & 0o111
+
+
+def test_a_workspace_of_another_owner_is_restored_where_its_files_may_be_written(workspace, data, as_nobody):
+    workspace.path.chmod(0o777)
+
+    async def restored() -> dict[str, bytes]:
+        workspace.write("mine", "1")
+        store = CheckpointStore(data)
+        first = await store.capture(workspace.path, "thread", "1")
+        workspace.write("mine", "2")
+        await store.capture(workspace.path, "thread", "2")
+        async with store.restoring(workspace.path, "thread", first.ref, Selection()) as planned:
+            await planned.keep("s")
+            await planned.apply()
+        return workspace.files()
+
+    workspace.commit(theirs="1")
+    assert as_nobody(restored) == {"mine": b"1", "theirs": b"1"}
+
+
+def test_a_folder_that_may_not_be_written_stops_a_restore_and_all_is_taken_back(workspace, data, as_nobody):
+    workspace.path.chmod(0o777)
+
+    async def refused() -> tuple[str, dict[str, bytes]]:
+        for name in ("a", "locked/file"):
+            workspace.write(name, "1")
+        store = CheckpointStore(data)
+        first = await store.capture(workspace.path, "thread", "1")
+        for name in ("a", "locked/file"):
+            workspace.write(name, "2")
+        await store.capture(workspace.path, "thread", "2")
+        workspace.file("locked").chmod(0o555)
+        async with store.restoring(workspace.path, "thread", first.ref, Selection()) as planned:
+            await planned.keep("s")
+            try:
+                await planned.apply()
+            except CheckpointError as error:
+                return str(error), workspace.files()
+        return "", workspace.files()
+
+    message, files = as_nobody(refused)
+    assert "nothing was restored: [Errno 13] Permission denied" in message
+    assert files == {"a": b"2", "locked/file": b"2"}

@@ -38,12 +38,15 @@ async def record(shadow: Shadow, staged: Staged, note: Note, date: int) -> Captu
 async def workspace_tree(shadow: Shadow, policy: CheckpointPolicy) -> str:
     """Write the workspace as it is now as a tree, and leave the private index as it is. Raises GitFailed."""
     scratch = shadow.git_dir / "index.scratch"
-    if shadow.index.exists():
-        shutil.copy2(shadow.index, scratch)  # with its time, which tells git which files to read again
-    else:
-        await seed(shadow, scratch)
-    await _stage(shadow, policy, scratch, look_for_tracked_ignored=True)
-    return await _covered(shadow, await _write_tree(shadow, scratch))
+    try:
+        if shadow.index.exists():
+            shutil.copy2(shadow.index, scratch)  # with its time, which tells git which files to read again
+        else:
+            await seed(shadow, scratch)
+        await _stage(shadow, policy, scratch, look_for_tracked_ignored=True)
+        return await _covered(shadow, await _write_tree(shadow, scratch))
+    finally:
+        scratch.unlink(missing_ok=True)
 
 
 async def stage(shadow: Shadow, policy: CheckpointPolicy) -> Staged:

@@ -125,6 +125,8 @@ async def _user_lists(shadow: Shadow, *options: str) -> bytes:
         return await shadow.scanning(index).run("ls-files", "-z", *options, *shadow.place.pathspec)
     except (GitFailed, OSError):
         return b""
+    finally:
+        index.unlink(missing_ok=True)
 
 
 async def _nothing() -> bytes:
