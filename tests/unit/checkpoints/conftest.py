@@ -1,11 +1,12 @@
 """A store, a workspace, and a home folder of their own for every test."""
 
 import asyncio
+import concurrent.futures.thread  # noqa: F401 (an unprivileged process may not read the standard library)
 import itertools
 import os
 import pickle
 import traceback
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -98,14 +99,15 @@ def restore(store: CheckpointStore, workspace: Workspace) -> Restored:
 
 
 @pytest.fixture
-def as_nobody(tmp_path: Path, data: Path) -> Iterator[Callable[[Callable[[], Coroutine[None, None, T]]], T]]:
+def as_nobody(tmp_path: Path, data: Path) -> Callable[[Callable[[], Coroutine[None, None, T]]], T]:
     """Run a coroutine in a fork of this process under an unprivileged uid, and return what it returned."""
     if os.geteuid() != 0:
         pytest.skip("only root can give up its rights")
     nobody = 65534
-    opened = [folder for folder in (tmp_path, *tmp_path.parents) if folder.stat().st_mode & 0o001 == 0]
-    for folder in opened:
-        folder.chmod(folder.stat().st_mode | 0o001)
+    # They stay so, for other tests that run now need the same.
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_mode & 0o001 == 0:
+            folder.chmod(folder.stat().st_mode | 0o001)
     data.mkdir()
     data.chmod(0o777)
 
@@ -129,6 +131,4 @@ def as_nobody(tmp_path: Path, data: Path) -> Iterator[Callable[[Callable[[], Cor
         assert failure is None, failure
         return cast(T, result)
 
-    yield run
-    for folder in opened:
-        folder.chmod(folder.stat().st_mode & ~0o001)
+    return run

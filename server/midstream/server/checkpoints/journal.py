@@ -23,7 +23,7 @@ class Journal:
     steps: tuple[Step, ...]
 
     def save(self, file: Path) -> None:
-        """Write the journal so that it is there whole, or not at all, after a crash of the machine too."""
+        """Write the journal so that it is there whole, or not at all."""
         part = file.with_suffix(".part")
         steps = [[os.fsdecode(step.path), _pair(step.before), _pair(step.after)] for step in self.steps]
         with part.open("w") as out:
@@ -32,11 +32,6 @@ class Journal:
             out.flush()
             os.fsync(out.fileno())
         part.replace(file)
-        parent = os.open(file.parent, os.O_RDONLY)
-        try:
-            os.fsync(parent)
-        finally:
-            os.close(parent)
 
 
 def load(file: Path) -> Journal | None:

@@ -58,9 +58,9 @@ class Writer:
         Raises Unexpected where something else lies there than the step knows of, which is then as it was.
         """
         with self._place(number, step.path, make=step.after is not None) as place:
-            if step.after is not None and step.after.mode != _SYMLINK:
-                place.prepare(step, content)
             try:
+                if step.after is not None and step.after.mode != _SYMLINK:
+                    place.prepare(step.after, content)
                 place.set_aside(step.before)
                 if step.after is not None:
                     place.fill(step.after, content)
@@ -143,13 +143,10 @@ class _Place:
     def aside(self) -> bytes:
         return self.fresh + b".old"
 
-    def prepare(self, step: Step, content: bytes) -> None:
+    def prepare(self, version: Version, content: bytes) -> None:
         """Write the new file beside its place, with the permissions that the old one has."""
-        assert step.after is not None
-        executable = step.after.mode == _EXECUTABLE
+        executable = version.mode == _EXECUTABLE
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with suppress(FileNotFoundError):
-            os.unlink(self.fresh, dir_fd=self.folder)
         known = self._permissions()
         mode = (0o777 if executable else 0o666) if known is None else 0o600
         with open(os.open(self.fresh, flags, mode, dir_fd=self.folder), "wb") as file:  # noqa: PTH123
@@ -169,7 +166,8 @@ class _Place:
 
     def fill(self, version: Version, content: bytes) -> None:
         """Put the new file here, where nothing may be but folders that hold nothing."""
-        self._clear_folders()
+        with suppress(FileNotFoundError, NotADirectoryError):
+            _remove_folders(self.name, self.folder)
         if version.mode == _SYMLINK:
             os.symlink(content, self.name, dir_fd=self.folder)
         else:
@@ -209,11 +207,6 @@ class _Place:
             found = os.lstat(self.name, dir_fd=self.folder).st_mode
             return stat.S_IMODE(found) & 0o777 if stat.S_ISREG(found) else None
         return None
-
-    def _clear_folders(self) -> None:
-        with suppress(FileNotFoundError):
-            if stat.S_ISDIR(os.lstat(self.name, dir_fd=self.folder).st_mode):
-                _remove_folders(self.name, self.folder)
 
     def _version(self, name: bytes) -> Version | None:
         try:
