@@ -70,6 +70,15 @@ async def test_one_file_or_folder_only_is_brought_back(workspace, capture, first
     assert workspace.files() == {"changed": b"1", "left": b"1", "made/new": b"2", "folder/inner": b"1"}
 
 
+async def test_the_rest_is_restored_after_one_file_was(workspace, capture, first, restore):
+    await capture("2")
+    await restore(first, "changed")
+    done = await restore(first)
+    assert done.conflicts == {}
+    assert set(done.plan.written + done.plan.deleted) == {b"deleted", b"made/new"}
+    assert workspace.files() == FIRST
+
+
 async def test_a_plan_alone_leaves_no_trace_and_says_what_a_restore_does(store, workspace, data, capture, first):
     await capture("2")
     before = workspace.files(), state(workspace.path)

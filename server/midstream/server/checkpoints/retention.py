@@ -76,7 +76,6 @@ async def collect(shadow: Shadow) -> None:
     git: Git = evolve(shadow.objects, config=_NO_DELTAS)
     await git.run("repack", "-q", "-A", "-d", "-l", "--unpack-unreachable=now")
     await git.run("prune", "--expire=now")
-    shadow.memory.tree = None  # it may have gone
 
 
 def own_bytes(git_dir: Path) -> int:
