@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from midstream.server.checkpoints import CheckpointError, CheckpointPolicy, CheckpointStore, Selection
-from midstream.server.checkpoints.history import Kept
+from midstream.server.checkpoints.history import Held
 from midstream.server.checkpoints.notes import Note
 from midstream.server.checkpoints.retention import expired, own_bytes, pinned
 from support.workspaces import files_of, git, shadow_of
@@ -17,12 +17,12 @@ NOW = 1_800_000_000
 POLICY = CheckpointPolicy(keep=3, keep_days=30)
 
 
-def kept(name: str, *, kind="run", days: float = 0, thread: str = "a", space: str = "ck") -> Kept:
+def kept(name: str, *, kind="run", days: float = 0, thread: str = "a", space: str = "ck") -> Held:
     ref = f"refs/{space}/{thread}/{name}"
-    return Kept(ref, "0" * 40, "0" * 40, int(NOW - days * DAY), Note(kind=kind, ref=ref, prefix=b""))
+    return Held(ref, "0" * 40, "0" * 40, int(NOW - days * DAY), Note(kind=kind, ref=ref, prefix=b""))
 
 
-def names(kept: list[Kept]) -> set[str]:
+def names(kept: list[Held]) -> set[str]:
     return {one.name for one in kept}
 
 

@@ -18,7 +18,7 @@ _FORMAT = "--format=%(refname)%00%(objectname)%00%(tree)%00%(committerdate:unix)
 
 
 @frozen
-class Kept:
+class Held:
     """A checkpoint, or what a restore left, as its ref keeps it; names sort by time, `taken_at` is in Unix seconds."""
 
     ref: str
@@ -44,8 +44,8 @@ class Kept:
 class History:
     """What a store keeps: checkpoints and what restores left, sorted by name, and the threads' bases by their refs."""
 
-    kept: list[Kept]
-    bases: dict[str, Kept]
+    kept: list[Held]
+    bases: dict[str, Held]
 
 
 async def history(git: Git) -> History:
@@ -53,7 +53,7 @@ async def history(git: Git) -> History:
     everything = []
     for line in (await git.run("for-each-ref", _FORMAT)).splitlines():
         ref, commit, tree, taken_at, message = line.split(b"\0")
-        everything.append(Kept(ref.decode(), commit.decode(), tree.decode(), int(taken_at), load(message)))
+        everything.append(Held(ref.decode(), commit.decode(), tree.decode(), int(taken_at), load(message)))
     bases = {one.ref: one for one in everything if one.ref.startswith("refs/base/")}
     return History(sorted((one for one in everything if one.ref not in bases), key=lambda one: one.name), bases)
 

@@ -13,7 +13,7 @@ from midstream.server.checkpoints.claims import claims
 from midstream.server.checkpoints.content import read_blobs
 from midstream.server.checkpoints.errors import CheckpointError, CheckpointMissing, GitFailed, RestoreStopped
 from midstream.server.checkpoints.git import Git, both
-from midstream.server.checkpoints.history import Kept, after_ref, base_ref, checkpoint_ref, history, point
+from midstream.server.checkpoints.history import Held, after_ref, base_ref, checkpoint_ref, history, point
 from midstream.server.checkpoints.journal import Journal, load
 from midstream.server.checkpoints.model import Captured, Conflict, Selection, Step, Version
 from midstream.server.checkpoints.notes import Note
@@ -45,8 +45,8 @@ class Trees:
 class Past:
     """What the store knows of a restore: its target, and what leads there from the thread's base."""
 
-    kept: list[Kept]
-    goal: Kept
+    kept: list[Held]
+    goal: Held
     base: str
     back: dict[bytes, Step]
 
@@ -168,7 +168,7 @@ async def _past(git: Git, thread_id: str, prefix: bytes, target: str) -> Past:
     return Past(known.kept, goal, base.tree, await compare(git, base.tree, goal.tree))
 
 
-def _whole(trees: Trees, goal: Kept, selection: Selection, own: frozenset[bytes] | None) -> dict[bytes, Aim]:
+def _whole(trees: Trees, goal: Held, selection: Selection, own: frozenset[bytes] | None) -> dict[bytes, Aim]:
     skipped = [skip.path for skip in goal.note.skipped]
     return aims(trees.back, trees.since, named=selection.paths, own=own, skipped=skipped)
 

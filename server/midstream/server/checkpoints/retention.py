@@ -8,7 +8,7 @@ from pathlib import Path
 from attrs import evolve
 
 from midstream.server.checkpoints.git import Git
-from midstream.server.checkpoints.history import Kept, drop, history
+from midstream.server.checkpoints.history import Held, drop, history
 from midstream.server.checkpoints.policy import CheckpointPolicy
 from midstream.server.checkpoints.shadow import Shadow
 
@@ -20,10 +20,10 @@ _NO_DELTAS = ("pack.window=0",)
 _OF_THE_WORKSPACE = {"baseline", "run", "manual"}
 
 
-def pinned(kept: Iterable[Kept]) -> set[str]:
+def pinned(kept: Iterable[Held]) -> set[str]:
     """Return the refs that stay: a thread's first checkpoint, its latest, and what was taken for safety."""
-    first: dict[str, Kept] = {}
-    latest: dict[str, Kept] = {}
+    first: dict[str, Held] = {}
+    latest: dict[str, Held] = {}
     stay: set[str] = set()
     for one in sorted((one for one in kept if one.is_checkpoint), key=lambda one: one.name):
         first.setdefault(one.thread_id, one)
@@ -34,7 +34,7 @@ def pinned(kept: Iterable[Kept]) -> set[str]:
     return stay | {one.ref for one in (*first.values(), *latest.values())}
 
 
-def expired(kept: list[Kept], policy: CheckpointPolicy, now: float) -> list[Kept]:
+def expired(kept: list[Held], policy: CheckpointPolicy, now: float) -> list[Held]:
     """Return what is older than the policy keeps, or more than it keeps of a thread. `now` is in Unix seconds."""
     stay = pinned(kept)
     newer: defaultdict[tuple[str, bool], int] = defaultdict(int)
@@ -47,7 +47,7 @@ def expired(kept: list[Kept], policy: CheckpointPolicy, now: float) -> list[Kept
     return gone
 
 
-async def retain(shadow: Shadow, policy: CheckpointPolicy, now: float) -> list[Kept]:
+async def retain(shadow: Shadow, policy: CheckpointPolicy, now: float) -> list[Held]:
     """Let go of what has expired and, above the cap of the store, of the oldest; return those. Raises GitFailed."""
     git = shadow.objects
     gone = expired((await history(git)).kept, policy, now)

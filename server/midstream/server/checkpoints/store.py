@@ -18,7 +18,7 @@ from midstream.server.checkpoints.content import checked_path, names_of, read_fi
 from midstream.server.checkpoints.diff import diff
 from midstream.server.checkpoints.errors import CaptureTimedOut, CheckpointError, WorkspaceRefused
 from midstream.server.checkpoints.git import both
-from midstream.server.checkpoints.history import Kept, base_ref, checkpoint_ref, point
+from midstream.server.checkpoints.history import Held, base_ref, checkpoint_ref, point
 from midstream.server.checkpoints.journal import load
 from midstream.server.checkpoints.model import Captured, Diff, FileContent, Selection
 from midstream.server.checkpoints.notes import Kind, Note
@@ -97,7 +97,7 @@ class CheckpointStore:
                 restore = await prepare(shadow, self.policy, thread_id, ref, selection, int(self.clock()))
             yield restore
 
-    async def retain(self, workspace: Path) -> list[Kept]:
+    async def retain(self, workspace: Path) -> list[Held]:
         """Let go of checkpoints as the policy says, of all threads in the work tree, and return them.
 
         Raises CheckpointError.
