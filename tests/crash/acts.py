@@ -197,6 +197,39 @@ async def lose_an_agent(stage: Stage) -> None:
     await editor.say(thread, stage.words())
 
 
+async def restore(stage: Stage) -> None:
+    """Files are kept on request, changed, and brought back."""
+    editor = stage.editor
+    thread = await editor.new_thread(stage.workspace)
+    await editor.say(thread, stage.words())
+    stage.arm()
+    kept = (await editor.call("checkpoint/create", thread_id=thread.id)).checkpoint
+    (stage.workspace / "edit.txt").write_text("by the user")
+    await editor.call("checkpoint/create", thread_id=thread.id)
+    await editor.call("checkpoint/restore", checkpoint_id=kept.id)
+
+
+async def delegate(stage: Stage) -> None:
+    """A subagent works in a folder of its own."""
+    editor = stage.editor
+    (stage.workspace / "part").mkdir()
+    thread = await editor.new_thread(stage.workspace)
+    stage.arm()
+    await editor.say(thread, stage.words("subagent Helper IN part: write own.txt: own"))
+
+
+async def outgrow(stage: Stage) -> None:
+    """There are more checkpoints than are kept."""
+    assert await stage.editor.leave() == 0
+    editor = await stage.start(checkpoints={"keep": 1})
+    thread = await editor.new_thread(stage.workspace)
+    await editor.say(thread, stage.words())
+    stage.arm()
+    await editor.say(thread, stage.words())
+    await editor.say(thread, stage.words())
+    await editor.until(lambda n: getattr(n, "type", "") == "checkpoint" and n.record.status == "missing")  # type: ignore[union-attr]
+
+
 async def delete(stage: Stage) -> None:
     """A thread is deleted whose agent another thread still uses."""
     editor = stage.editor
@@ -225,6 +258,9 @@ ACTS: Final[tuple[Act, ...]] = (
     preview,
     recover,
     lose_an_agent,
+    restore,
+    delegate,
+    outgrow,
     delete,
     begin,
 )

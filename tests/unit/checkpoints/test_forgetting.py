@@ -56,6 +56,21 @@ async def test_the_last_capture_of_a_forgotten_thread_is_not_kept_alive_by_the_i
     assert "private-name" not in held(data)
 
 
+async def test_what_a_forgotten_thread_restored_is_gone_too(store, workspace, data, restore):
+    workspace.write("a", "1")
+    await store.capture(workspace.path, "thr_2", "ckp_2")
+    workspace.write("private-name.txt", SECRET)
+    kept = await store.capture(workspace.path, "thr_1", "ckp_1")
+    workspace.write("private-name.txt", f"{SECRET}, and more")
+    await store.capture(workspace.path, "thr_1", "ckp_3")
+    await restore(kept, thread="thr_1")
+    workspace.file("private-name.txt").unlink()
+    assert SECRET in held(data)
+    await store.forget("thr_1")
+    assert SECRET not in held(data)
+    assert "private-name" not in held(data)
+
+
 async def test_what_lies_in_a_pack_with_the_files_of_others_is_gone_too(store, workspace, data):
     for number in range(501):  # so many that git writes them into a pack
         workspace.write(f"{number}", f"{number}")

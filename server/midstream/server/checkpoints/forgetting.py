@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 from midstream.server.checkpoints.git import Git
+from midstream.server.checkpoints.history import thread_of
 
 _NO_DELTAS = ("pack.window=0",)
 """Has a repack copy what it keeps as it is, since looking for better deltas takes minutes."""
@@ -13,8 +14,8 @@ async def forget(store: Path, lock: int, thread_id: str) -> None:
     """Remove a thread from the store whose lock the caller holds. Raises GitFailed, OSError."""
     git = Git(store / "shadow.git", config=_NO_DELTAS, lock=lock)
     if _is_whole(store):
-        refs = (await git.run("for-each-ref", "--format=%(refname)", "refs/ck")).decode().splitlines()
-        theirs = [ref for ref in refs if ref.startswith(f"refs/ck/{thread_id}/")]
+        refs = (await git.run("for-each-ref", "--format=%(refname)")).decode().splitlines()
+        theirs = [ref for ref in refs if thread_of(ref) == thread_id]
         if len(theirs) < len(refs):
             await _forget_refs(git, theirs)
             return
@@ -27,7 +28,8 @@ def _is_whole(store: Path) -> bool:
 
 def _discard(store: Path) -> None:
     """Remove a repository that no thread needs; the record goes first, for without it there is none."""
-    (store / "workspace.json").unlink(missing_ok=True)
+    for record in ("workspace.json", "restore.json"):
+        (store / record).unlink(missing_ok=True)
     shutil.rmtree(store / "shadow.git", ignore_errors=True)
 
 

@@ -73,6 +73,11 @@ def base_ref(thread_id: str, prefix: bytes) -> str:
     return f"refs/base/{_part(thread_id)}/{hashlib.sha256(prefix).hexdigest()[:16]}"
 
 
+def thread_of(ref: str) -> str:
+    """Return the thread that a ref of any of these kinds belongs to."""
+    return ref.split("/")[2]
+
+
 async def point(git: Git, commit: str, *refs: str) -> None:
     """Point refs to a commit, all or none. Raises GitFailed."""
     await git.run("update-ref", "--stdin", stdin="".join(f"update {ref} {commit}\n" for ref in refs).encode())
