@@ -24,6 +24,7 @@ from midstream.server.checkpoints.rejects import reject
 from midstream.server.checkpoints.shadow import Shadow
 from midstream.server.checkpoints.trees import compare, versions, with_files
 from midstream.server.checkpoints.writing import Unexpected, Writer
+from midstream.server.quoting import Quoted
 
 LOG: Final = logging.getLogger(__name__)
 _AT_ONCE: Final = 100
@@ -109,7 +110,7 @@ class Restore:
             try:
                 await stage_ignored(self._shadow, self._staged, created)
             except GitFailed as error:
-                LOG.info("files just restored are not in the index: %s", error)
+                LOG.info("files just restored are not in the index: %s", Quoted(error))
 
     async def _record_base(self, name: str) -> Captured:
         """Make a commit of what the thread will know; no ref keeps it before the restore is done."""
@@ -190,13 +191,13 @@ async def go_back(shadow: Shadow) -> None:
     journal = load(shadow.journal)
     if journal is None:
         return
-    LOG.warning("undoing a restore of %s that was cut off", journal.folder)
+    LOG.warning("undoing a restore of %s that was cut off", Quoted(journal.folder))
     try:
         at = journal.folder.stat()
         if (at.st_dev, at.st_ino) == (journal.device, journal.inode):
             await _take_back(shadow, journal)
         else:
-            LOG.warning("%s is another folder now; it stays as it is", journal.folder)
+            LOG.warning("%s is another folder now; it stays as it is", Quoted(journal.folder))
     except (OSError, GitFailed) as error:
         raise CheckpointError(f"a restore of {journal.folder} was cut off, and cannot be undone: {error}") from error
     shadow.journal.unlink()

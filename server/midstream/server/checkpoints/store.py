@@ -28,6 +28,7 @@ from midstream.server.checkpoints.restore import Restore, go_back, prepare
 from midstream.server.checkpoints.retention import retain
 from midstream.server.checkpoints.shadow import Shadow, Shadows
 from midstream.server.checkpoints.trees import compare
+from midstream.server.quoting import Quoted
 
 LOG: Final = logging.getLogger(__name__)
 
@@ -113,7 +114,7 @@ class CheckpointStore:
                     async with self._hold(self._locate(journal.folder)):
                         pass
             except (CheckpointError, OSError) as error:
-                LOG.warning("%s", error)
+                LOG.warning("a restore that was cut off stays as it is: %s", Quoted(error))
 
     async def diff(
         self,

@@ -9,6 +9,7 @@ from midstream.protocol.base import CheckpointId, ThreadId
 from midstream.protocol.errors import MidstreamError
 from midstream.server.checkpoints import CheckpointError, CheckpointStore
 from midstream.server.graph.commands import LoseCheckpoints
+from midstream.server.quoting import Quoted
 from midstream.server.runtime.background import Background
 from midstream.server.runtime.engine import Engine
 
@@ -34,7 +35,7 @@ class Retention:
         try:
             gone = await self._store.retain(workspace)
         except CheckpointError as error:
-            LOG.info("the checkpoints of %s stay as they are: %s", workspace, error)
+            LOG.info("the checkpoints of %s stay as they are: %s", Quoted(workspace), Quoted(error))
             return
         finally:
             self._under_way.discard(workspace)
@@ -45,7 +46,7 @@ class Retention:
             try:
                 await self._engine.do(thread_id, LoseCheckpoints(checkpoint_ids=tuple(names)))
             except MidstreamError as error:
-                LOG.info("thread %s: %s", thread_id, error.message)
+                LOG.info("thread %s: %s", thread_id, Quoted(error))
 
     async def aclose(self) -> None:
         """Stop; what is not done is done after a later run."""

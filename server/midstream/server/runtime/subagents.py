@@ -11,6 +11,7 @@ from midstream.server.graph.commands import KeepCheckpoint
 from midstream.server.graph.state import LIVE_ITEM
 from midstream.server.providers.drafts import SubagentDraft
 from midstream.server.providers.events import ItemChanged
+from midstream.server.quoting import Quoted
 from midstream.server.runtime.checkpointing import Checkpointer
 from midstream.server.runtime.engine import Engine
 from midstream.server.runtime.transcript import ObservableEvent
@@ -50,7 +51,7 @@ class SubagentWatch:
                 state, state.runs[self._run_id], folder, self._engine.stamp()
             )
         except CheckpointError as error:
-            LOG.warning("no checkpoint of the subagent's folder %s: %s", folder, error)
+            LOG.warning("no checkpoint of the subagent's folder %s: %s", Quoted(folder), Quoted(error))
             return
         await self._engine.do(self._thread_id, KeepCheckpoint(checkpoint=checkpoint))
 
