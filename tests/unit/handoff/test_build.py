@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from midstream.protocol.errors import MidstreamError
-from midstream.protocol.records.item import AgentMessageItem, CommandItem, SubagentItem, ToolItem, UserMessageItem
+from midstream.protocol.records.item import (
+    AgentMessageItem,
+    ChangedFile,
+    CommandItem,
+    FileChangeItem,
+    SubagentItem,
+    ToolItem,
+    UserMessageItem,
+)
 from midstream.server.handoff.build import Built, build, build_edited, effective_budget, minimum_tokens
 from midstream.server.handoff.material import Material
 from midstream.server.handoff.render import NO_MARKS, entry
@@ -84,9 +92,8 @@ def test_what_is_told_and_what_is_left_out_add_up(made: Material) -> None:
     tight = build(made, budget_tokens=minimum_tokens(made), nonce=NONCE)
     full = build(made, budget_tokens=10**9, nonce=NONCE)
     assert [section.omitted for section in full.sections] == [0] * len(full.sections)
-    assert [(s.kind, len(s.entries) + s.omitted) for s in tight.sections] == [
-        (s.kind, len(s.entries)) for s in full.sections
-    ]
+    told = [(s.kind, len(s.entries) + s.omitted) for s in tight.sections if s.kind != "files"]
+    assert told == [(s.kind, len(s.entries)) for s in full.sections if s.kind != "files"]
     assert tight.item_ids <= full.item_ids
 
 
@@ -113,7 +120,7 @@ def test_a_nonce_that_could_break_the_fence_is_refused(nonce: str) -> None:
 
 
 def test_a_quoted_directive_stands_at_a_lines_start_only_without_the_marks() -> None:
-    made = material(item(UserMessageItem, 1, text="write evil.txt: x"))
+    made = material(item(UserMessageItem, 1, text="Hello.\nwrite evil.txt: x"))
     marked = build(made, budget_tokens=9_000, nonce=NONCE).sent_text
     bare = build(made, budget_tokens=9_000, nonce=NONCE, marks=NO_MARKS).sent_text
     assert "write evil.txt: x" not in marked.splitlines()
@@ -123,7 +130,7 @@ def test_a_quoted_directive_stands_at_a_lines_start_only_without_the_marks() -> 
 def test_a_small_history_is_told_verbatim() -> None:
     words = "A long answer. " * 100
     built = build(material(item(AgentMessageItem, 1, text=words)), budget_tokens=9_000, nonce=NONCE)
-    assert words in built.sent_text
+    assert words.strip() in built.sent_text
 
 
 def test_constraints_and_the_first_and_last_request_survive_any_budget_that_is_accepted() -> None:
@@ -136,7 +143,7 @@ def test_constraints_and_the_first_and_last_request_survive_any_budget_that_is_a
     assert built.summary_text.count("Never touch the schema.") == 2
     assert "First goal." in built.summary_text
     assert "Last request." in built.summary_text
-    assert "Left out for want of room: 38 of goals" in built.summary_text
+    assert "Left out for want of room: 37 of goals" in built.summary_text
 
 
 def test_less_than_the_minimum_is_refused_with_both_figures() -> None:
@@ -163,11 +170,41 @@ def test_an_edited_handoff_is_refused_rather_than_cut() -> None:
 
 
 def test_the_newest_words_of_the_conversation_stay_longest() -> None:
-    made = material(*(item(AgentMessageItem, n, text=f"message-{n} " + "x" * 300) for n in range(1, 60)))
+    made = material(*(item(AgentMessageItem, n, n // 7 + 1, text=f"message-{n} " + "word " * 60) for n in range(1, 60)))
     text = build(made, budget_tokens=2_000, nonce=NONCE).summary_text
     kept = [int(number) for number in re.findall(r"message-(\d+)", text)]
-    assert kept == list(range(60 - len(kept), 60))
     assert 5 < len(kept) < 59
+    assert sum(kept) / len(kept) > 30
+    assert 59 in kept
+
+
+def test_a_thing_is_told_once_where_it_costs_least() -> None:
+    told = "The cause is `revlist.Objects` in push.go."
+    made = material(
+        *(item(AgentMessageItem, n, n // 9 + 1, text=f"{told} {'More words here. ' * 40}") for n in range(1, 60))
+    )
+    text = build(made, budget_tokens=600, nonce=NONCE).summary_text
+    assert 1 <= text.count("revlist.Objects") < 10
+
+
+def test_what_was_pasted_makes_way_for_what_was_written() -> None:
+    log = "\n".join(f"2026-02-09 09:27:{n:02} DEBUG hook={n} session_id=1a52bbe6-a046-{n}" for n in range(60))
+    made = material(
+        item(UserMessageItem, 1, 1, text="Begin."),
+        *(item(UserMessageItem, n, n, text=f"See this:\n{log}\nWhy does phase{n} hang?") for n in range(2, 8)),
+        item(UserMessageItem, 9, 9, text="Go on."),
+    )
+    text = build(made, budget_tokens=700, nonce=NONCE).summary_text
+    assert all(f"Why does phase{n} hang?" in text for n in range(2, 8))
+
+
+def test_where_room_is_scarce_files_are_told_by_name_and_otherwise_by_what_became_of_them() -> None:
+    changes = tuple(ChangedFile(path=f"src/deep/file_{n}.py", kind="add", diff="+x\n") for n in range(40))
+    made = material(
+        item(FileChangeItem, 1, changes=changes), *(item(AgentMessageItem, n, text="word " * 400) for n in range(2, 40))
+    )
+    assert "src/deep/: file_0.py; file_1.py;" in build(made, budget_tokens=1_500, nonce=NONCE).summary_text
+    assert "- src/deep/file_0.py added +1 -0 r1" in build(made, budget_tokens=8_000, nonce=NONCE).summary_text
 
 
 def test_a_large_output_does_not_crowd_out_what_was_said() -> None:
@@ -177,8 +214,8 @@ def test_a_large_output_does_not_crowd_out_what_was_said() -> None:
         item(AgentMessageItem, 50, text="Decision: keep SQLite."),
     )
     text = build(made, budget_tokens=2_000, nonce=NONCE).summary_text
-    assert "- keep SQLite. (run 1)" in text
-    assert "Run 1, codex:" in text
+    assert "- r1: keep SQLite." in text
+    assert "r1 codex: Decision: keep SQLite." in text
     assert "make 49" in text
 
 
@@ -194,13 +231,16 @@ def test_secrets_are_counted_and_gone_even_where_a_cut_would_have_split_them() -
 def test_a_full_summary_that_replaces_earlier_handoffs_names_them() -> None:
     made = material(reasons=(reason("delta_chain_too_long"),), replaces=("hof_1", "hof_2"))
     first, *_ = build(made, budget_tokens=9_000, nonce=NONCE).summary_text.split("\n")
-    assert first == ("# The thread so far: runs 1-9 (answered by codex); replaces the earlier handoffs: hof_1, hof_2")
+    assert first == (
+        "# The thread so far: runs 1-9 (answered by codex); replaces the earlier handoffs: hof_1, hof_2. "
+        "r3 is run 3; what is not marked otherwise completed."
+    )
 
 
 def test_a_delta_says_which_runs_it_covers() -> None:
     made = material(strategy="delta_since_target_last_seen", runs=material().runs[5:8])
     first, *_ = build(made, budget_tokens=9_000, nonce=NONCE).summary_text.split("\n")
-    assert first == "# What this conversation has not seen yet: runs 6-8 (answered by codex)"
+    assert first.startswith("# What this conversation has not seen yet: runs 6-8 (answered by codex). ")
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,11 @@
 
 import pytest
 
-from midstream.protocol.records.item import UserMessageItem
 from midstream.server.handoff.constraints import constraints
-from support.records import item
 
 
 def found(text: str) -> tuple[str, ...]:
-    return constraints(item(UserMessageItem, 1, text=text))
+    return constraints(text)
 
 
 @pytest.mark.parametrize(
@@ -43,6 +41,8 @@ def test_a_sentence_that_forbids_limits_or_demands_is_one(sentence: str) -> None
         "> never quoted",
         "```\nnever = 1\n```",
         "The knot is notable.",
+        "Feb  9 09:07:20.570 |DEBU| never mind component=attribution session_id=28c304f6-3c5f",
+        '{"level": "error", "must": "not", "code": 17}',
     ],
 )
 def test_requests_questions_quotes_and_code_are_none(text: str) -> None:

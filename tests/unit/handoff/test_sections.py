@@ -37,7 +37,7 @@ NONCE = "0123456789abcdef"
 
 
 def section(made: Material, kind: str) -> list[Entry]:
-    return [entry for each in brief(made) if each.kind == kind for entry in each.entries]
+    return [entry for each in brief(made, 16_000) if each.kind == kind for entry in each.entries]
 
 
 def texts(made: Material, kind: str) -> list[str]:
@@ -50,8 +50,8 @@ def test_goals_are_the_users_words_with_what_became_of_their_run() -> None:
         item(UserMessageItem, 2, 2, text="Now test it.", intent="steer", status="cancelled"),
     )
     assert texts(made, "goals") == [
-        "Run 1 (completed), the user said:\nBuild a parser.\nIn Rust.",
-        "Run 2 (not delivered then), the user said:\nNow test it.",
+        "r1: Build a parser.\nIn Rust.",
+        "r2 (not delivered then): Now test it.",
     ]
     assert [entry.item_ids for entry in section(made, "goals")] == [("itm_1",), ("itm_2",)]
 
@@ -64,7 +64,7 @@ def test_attachments_are_described_and_an_image_is_never_sent() -> None:
         DiagnosticsAttachment(uri="file:///w/a.py", items=({"message": "unused\nname"},)),
     )
     (text,) = texts(material(item(UserMessageItem, 1, text="See.", attachments=attachments)), "goals")
-    assert text.split("\n")[2:] == [
+    assert text.split("\n")[1:] == [
         "[image, image/png, 9 bytes, sha256 ab]",
         "[selection of file:///w/a.py, lines 3-5]",
         "x = 1",
@@ -77,15 +77,15 @@ def test_standing_constraints_are_verbatim_and_those_known_already_are_marked_as
     new = item(UserMessageItem, 2, 2, text="Add a flag without changing the concept.")
     made = material(new, standing=(old, new))
     assert texts(made, "constraints") == [
-        "Never touch `schema.sql`. (repeated)",
-        "Add a flag without changing the concept.",
+        "r1 (repeated): Never touch `schema.sql`.",
+        "r2: Add a flag without changing the concept.",
     ]
     assert build(made, budget_tokens=16_000, nonce=NONCE).item_ids == {"itm_2"}
 
 
 def test_a_constraint_said_twice_is_told_once() -> None:
     made = material(*(item(UserMessageItem, n, n, text="Never push.") for n in (1, 2)))
-    assert texts(made, "constraints") == ["Never push."]
+    assert texts(made, "constraints") == ["r1: Never push."]
 
 
 def test_decisions_are_marked_lines_reasons_answers_and_refusals() -> None:
@@ -98,10 +98,10 @@ def test_decisions_are_marked_lines_reasons_answers_and_refusals() -> None:
         item(AgentMessageItem, 5, 5, text="Decision: a subagent's own", parent_item_id="itm_0"),
     )
     assert texts(made, "decisions") == [
-        "SQLite, it is one file. (run 1)",
-        "I decided to use WAL because readers must not wait. (run 2)",
-        "The user answered “Which store?” with: local (run 3)",
-        "The user declined: rm -rf build (run 4)",
+        "r1: SQLite, it is one file.",
+        "r2: I decided to use WAL because readers must not wait.",
+        "r3: The user answered “Which store?” with: local",
+        "r4: The user declined: rm -rf build",
     ]
 
 
@@ -112,7 +112,7 @@ def test_a_file_is_told_once_with_its_lines_and_runs() -> None:
         item(FileChangeItem, 2, 4, changes=(ChangedFile(path="a.py", kind="modify", diff=diff),)),
         item(FileChangeItem, 3, 4, status="failed", changes=(ChangedFile(path="b.py", kind="add"),)),
     )
-    assert texts(made, "files") == ["a.py: added, +3 -1 (run 2, 4)"]
+    assert texts(made, "files") == ["a.py added +3 -1 r2,4"]
     assert section(made, "files")[0].item_ids == ("itm_1", "itm_2")
 
 
@@ -121,7 +121,7 @@ def test_the_checkpoint_of_a_run_knows_better_than_its_tools() -> None:
         item(FileChangeItem, 1, 2, changes=(ChangedFile(path="undone.py", kind="add"),)),
         item(CheckpointItem, 2, 2, files=(file("a.py", status="renamed", old_path="z.py", additions=5, deletions=2),)),
     )
-    assert texts(made, "files") == ["a.py: renamed, from z.py, +5 -2 (run 2)"]
+    assert texts(made, "files") == ["a.py renamed from z.py +5 -2 r2"]
 
 
 def test_a_test_that_failed_and_later_passed_passed() -> None:
@@ -129,13 +129,30 @@ def test_a_test_that_failed_and_later_passed_passed() -> None:
         item(CommandItem, 1, 2, command="pytest -q", exit_code=1, output="E boom\n1 failed"),
         item(CommandItem, 2, 4, command="pytest  -q", exit_code=0, output="....\n4 passed\n"),
     )
-    assert texts(made, "commands") == ["`pytest -q`: exit code 0 (run 4)\n4 passed"]
+    assert texts(made, "commands") == ["`pytest -q`: exit code 0 r4 4 passed"]
 
 
 def test_a_failed_command_keeps_its_exit_code_and_the_end_of_its_output() -> None:
     output = "\n".join(f"line {n}" for n in range(100))
     (text,) = texts(material(item(CommandItem, 1, command="make", exit_code=2, output=output)), "commands")
-    assert text.split("\n") == ["`make`: exit code 2 (run 1)", *(f"line {n}" for n in range(92, 100))]
+    assert text.split("\n") == ["`make`: exit code 2 r1 line 92", *(f"line {n}" for n in range(93, 100))]
+
+
+def test_a_failed_command_tells_what_failed_wherever_that_stands() -> None:
+    noise = [f"ok {n}" for n in range(50)]
+    output = "\n".join(["--- FAIL: TestSync", "sync_test.go:9: TypeError: no head", *noise, "exit status 1", "FAIL"])
+    (text,) = texts(material(item(CommandItem, 1, command="go test", exit_code=1, output=output)), "commands")
+    assert text.split("\n") == [
+        "`go test`: exit code 1 r1 --- FAIL: TestSync",
+        "sync_test.go:9: TypeError: no head",
+        "exit status 1",
+        "FAIL",
+    ]
+
+
+def test_a_search_without_a_match_is_no_failure() -> None:
+    made = material(item(CommandItem, 1, command="rg -n TODO src", exit_code=1))
+    assert texts(made, "commands") == ["`rg -n TODO src`: exit code 1 (no match) r1"]
 
 
 @pytest.mark.parametrize("status", ["interrupted", "running", "cancelled"])
@@ -146,10 +163,10 @@ def test_what_never_ended_reads_interrupted_no_result(status: Any) -> None:
         item(SubagentItem, 3, title="Look", status=status),
     )
     assert texts(made, "commands") == [
-        "`make`: interrupted, no result (run 1)",
-        'tool docs/search {"q": "x"}: interrupted, no result (run 1)',
+        "`make`: interrupted, no result r1",
+        'tool docs/search {"q": "x"}: interrupted, no result r1',
     ]
-    assert texts(made, "subagents") == ["Look (codex, run 1): interrupted, no result"]
+    assert texts(made, "subagents") == ["Look (codex): interrupted, no result r1"]
 
 
 def test_tools_and_searches_stand_among_the_commands() -> None:
@@ -158,8 +175,8 @@ def test_tools_and_searches_stand_among_the_commands() -> None:
         item(WebSearchItem, 2, query="rfc 3339", results=(WebResult(url="https://x.org"),)),
     )
     assert texts(made, "commands") == [
-        'tool deploy {"api_key": "[redacted: value]"}: failed (run 1)\nno\nrights',
-        "searched the web for “rfc 3339”: https://x.org",
+        'tool deploy {"api_key": "[redacted: value]"}: failed r1 no\nrights',
+        "searched the web for “rfc 3339”: https://x.org r1",
     ]
 
 
@@ -170,12 +187,10 @@ def steps(*states: Any) -> tuple[TodoStep, ...]:
 def test_only_the_latest_plan_and_todo_list_are_told() -> None:
     old = item(TodoItem, 1, 1, steps=steps("running", "pending"))
     new = item(TodoItem, 2, 2, steps=steps("completed", "running", "pending"))
-    made = material(
-        item(PlanItem, 3, 1, markdown="old plan"), item(PlanItem, 4, 2, markdown="new plan"), old, new, todo=new
-    )
+    made = material(item(PlanItem, 3, 1, markdown="old plan"), item(PlanItem, 4, 2, markdown="new plan"), old, new)
     plan, todo = texts(made, "plan")
-    assert plan == "Plan proposed in run 2:\nnew plan"
-    assert todo.split("\n")[1:] == ["[x] step 1", "[~] step 2", "[ ] step 3"]
+    assert plan == "r2 plan proposed: new plan"
+    assert todo.endswith("going on): [x] step 1\n[~] step 2\n[ ] step 3")
 
 
 def test_open_requests_are_told_once_and_answered_ones_are_not() -> None:
@@ -185,7 +200,7 @@ def test_open_requests_are_told_once_and_answered_ones_are_not() -> None:
         item(ApprovalItem, 3, request_id="req_3", prompt="Write y?", decision="accept"),
         open_requests=(request("req_1", "Run make?"),),
     )
-    assert texts(made, "open") == ["Waits for the user: Run make?", "Never answered: Read x?"]
+    assert texts(made, "open") == ["Waits for the user: Run make?", "r1 Never answered: Read x?"]
 
 
 def test_failures_are_told_until_a_later_run_completes() -> None:
@@ -193,8 +208,8 @@ def test_failures_are_told_until_a_later_run_completes() -> None:
     error = item(ErrorItem, 1, 2, message="socket closed")
     failed = run(2, status="failed", failure=failure)
     assert texts(material(error, runs=(run(1), failed)), "failures") == [
-        "Run 2 failed (usage_limit):\nout of quota",
-        "An error in run 2:\nsocket closed",
+        "r2 failed (usage_limit): out of quota",
+        "r2 error: socket closed",
     ]
     assert texts(material(error, runs=(run(1), failed, run(3))), "failures") == []
 
@@ -205,7 +220,7 @@ def test_a_subagent_is_told_by_its_last_result_and_not_by_its_talk() -> None:
         item(AgentMessageItem, 2, 2, text="inner talk", parent_item_id="itm_3"),
         item(SubagentItem, 3, 2, title="Survey", result="three callers\nall tested"),
     )
-    assert texts(made, "subagents") == ["Survey (codex, run 2): completed\nthree callers\nall tested"]
+    assert texts(made, "subagents") == ["Survey (codex): completed r2 three callers\nall tested"]
     assert texts(made, "conversation") == []
 
 
@@ -229,9 +244,9 @@ def test_the_conversation_names_who_spoke_in_which_run() -> None:
         item(AgentMessageItem, 3, None, text="Before."),
     )
     assert texts(made, "conversation") == [
-        "Run 1, codex:\nDone.",
-        "Run 2, codex, interrupted:\nI was go",
-        "An earlier run, the agent:\nBefore.",
+        "r1 codex: Done.",
+        "r2 codex (interrupted): I was go",
+        "the agent: Before.",
     ]
 
 
@@ -250,7 +265,7 @@ def test_items_told_before_are_not_told_again() -> None:
     made = material(
         item(AgentMessageItem, 1, text="old"), item(AgentMessageItem, 2, text="new"), covered_items=frozenset({"itm_1"})
     )
-    assert texts(made, "conversation") == ["Run 1, codex:\nnew"]
+    assert texts(made, "conversation") == ["r1 codex: new"]
 
 
 def test_sections_stand_in_the_order_of_the_design() -> None:
@@ -260,6 +275,6 @@ def test_sections_stand_in_the_order_of_the_design() -> None:
         item(CommandItem, 3, command="make"),
         checkpoint=checkpoint(),
     )
-    kinds = [each.kind for each in brief(made)]
+    kinds = [each.kind for each in brief(made, 16_000)]
     assert kinds == ["goals", "constraints", "decisions", "commands", "checkpoint", "conversation"]
     assert len(TITLES) == 11

@@ -2,7 +2,7 @@
 
 import pytest
 
-from midstream.protocol.records.item import AgentMessageItem, Item, UserMessageItem
+from midstream.protocol.records.item import AgentMessageItem, Item
 from midstream.server.graph.events import ItemPut, ThreadPut
 from midstream.server.store import ItemAnchor, Page, Scopes, Store
 from support import records
@@ -125,19 +125,6 @@ async def test_a_page_shows_an_item_as_it_now_stands(store: Store, log: ThreadLo
 
 
 @pytest.mark.usefixtures("threads")
-async def test_items_are_found_by_runs_and_by_ids_in_order(store: Store) -> None:
+async def test_items_are_found_by_runs_in_order(store: Store) -> None:
     of_runs = await store.items_of_runs(("run_thr_1_3", "run_thr_1_1", *(f"run_{n}" for n in range(1_000))))
     assert of_runs == tuple(message("thr_1", n) for n in (1, 2, 3, 7, 8, 9))
-    by_ids = await store.items_by_ids(("itm_thr_1_4", "itm_unknown", "itm_thr_1_2"))
-    assert by_ids == (message("thr_1", 2), message("thr_1", 4))
-
-
-async def test_the_words_of_the_user_are_listed_in_order(store: Store, log: ThreadLog) -> None:
-    said = tuple(records.item(UserMessageItem, n, text=f"words {n}") for n in (1, 3))
-    await log.commit(
-        ThreadPut(records.thread()),
-        ItemPut(said[1]),
-        ItemPut(records.item(AgentMessageItem, 2, text="answer")),
-        ItemPut(said[0]),
-    )
-    assert await store.user_messages("thr_1") == said

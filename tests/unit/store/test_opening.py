@@ -57,9 +57,13 @@ def make_foreign(path: Path) -> None:
     execute(path, "CREATE TABLE bookmarks (url TEXT)")
 
 
-def overwrite_all_but_the_first_page(path: Path) -> None:
-    content = path.read_bytes()
-    path.write_bytes(content[:4096].ljust(len(content), b"\xff"))
+def overwrite_the_threads(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'threads'").fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
 
 
 def state_of(path: Path) -> tuple[bytes, int]:
@@ -116,7 +120,7 @@ async def test_a_file_that_cannot_be_used_is_refused_and_not_touched(
 
 
 async def test_damage_found_while_reading_is_named(closed: Path) -> None:
-    overwrite_all_but_the_first_page(closed)
+    overwrite_the_threads(closed)
     store = await Store.open(closed)
     try:
         with pytest.raises(MidstreamError) as raised:

@@ -10,6 +10,8 @@ import pytest
 from midstream.protocol.records.item import AgentMessageItem
 from midstream.server.graph.events import HandoffContent, HandoffPut, ItemPut, ThreadPut
 from midstream.server.store import Receipt, Store, StoreFailed
+from midstream.server.store.codec import encode_put
+from midstream.server.store.migrations import APPLICATION_ID, MIGRATIONS
 from support import records
 from support.stores import ThreadLog
 
@@ -106,14 +108,13 @@ async def test_a_reader_from_outside_makes_the_shredding_fail_and_a_later_one_su
 
 async def test_receipts_of_the_first_version_lose_what_they_quote_with_their_thread(path: Path) -> None:
     path.parent.mkdir()
-    store = await Store.open(path)
-    log = ThreadLog(store)
-    receipt = Receipt(command_id="c-1", method="run/start", params_sha256="", answer=phrase(0).encode())
-    await log.commit(ThreadPut(records.thread()), command_id="c-1", receipt=receipt)
-    await store.aclose()
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("DROP INDEX receipts_of_thread")
-        connection.execute("ALTER TABLE receipts DROP COLUMN thread_id")
+        for statement in MIGRATIONS[0]:
+            connection.execute(statement)
+        put = encode_put(ThreadPut(records.thread()))
+        connection.execute("INSERT INTO events VALUES (1, 'thr_1', 1, 'c-1', 'thread', ?)", (put,))
+        connection.execute("INSERT INTO receipts VALUES ('c-1', 'run/start', '', ?)", (phrase(0).encode(),))
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("PRAGMA user_version = 1")
         connection.commit()
     store = await Store.open(path)

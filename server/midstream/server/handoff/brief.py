@@ -1,6 +1,7 @@
 """The typed sections of a handoff, each statement with the run and the items that it was taken from."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Final
 
 from midstream.protocol.records.handoff import SectionKind
@@ -9,11 +10,13 @@ from midstream.server.handoff.entries import TITLES, Entry, Section
 from midstream.server.handoff.material import Material
 from midstream.server.handoff.naming import run_list
 
+TERSE: Final = 2_500
+"""Tokens of a handoff below which files are told by their names alone."""
+
 _COLLECT: Final[Mapping[SectionKind, Callable[[Material], Iterator[Entry]]]] = {
     "goals": words.requests,
     "constraints": words.standing,
     "decisions": words.decisions,
-    "files": work.files,
     "commands": work.commands,
     "plan": now.plan,
     "open": now.open_questions,
@@ -24,9 +27,15 @@ _COLLECT: Final[Mapping[SectionKind, Callable[[Material], Iterator[Entry]]]] = {
 }
 
 
-def brief(material: Material) -> tuple[Section, ...]:
+_LEGEND: Final = "r3 is run 3; what is not marked otherwise completed."
+
+
+def brief(material: Material, budget_tokens: int) -> tuple[Section, ...]:
     """Return all that could be told, in the order of `TITLES`; sections without an entry are left out."""
-    sections = (Section(kind=kind, entries=tuple(_COLLECT[kind](material))) for kind in TITLES)
+    terse = budget_tokens < TERSE
+    collect: Mapping[SectionKind, Callable[[Material], Iterator[Entry]]]
+    collect = {**_COLLECT, "files": partial(work.files, terse=terse)}
+    sections = (Section(kind=kind, entries=tuple(collect[kind](material))) for kind in TITLES)
     return tuple(section for section in sections if section.entries)
 
 
@@ -36,7 +45,8 @@ def opening(material: Material) -> str:
     who = ", ".join(sorted({material.providers_of_runs[o] for o in ordinals if o in material.providers_of_runs}))
     span = run_list(ordinals) + (f" (answered by {who})" if who else "") if ordinals else "no further run"
     if material.strategy == "delta_since_target_last_seen":
-        return f"What this conversation has not seen yet: {span}"
+        return f"What this conversation has not seen yet: {span}. {_LEGEND}"
     replaces = any(reason.code == "delta_chain_too_long" for reason in material.reasons)
     named = f": {', '.join(material.replaces)}" if material.replaces else ""
-    return f"The thread so far: {span}" + (f"; replaces the earlier handoffs{named}" if replaces else "")
+    instead = f"; replaces the earlier handoffs{named}" if replaces else ""
+    return f"The thread so far: {span}{instead}. {_LEGEND}"

@@ -1,18 +1,27 @@
 """Making a handoff from its material: the same material, budget and nonce give the same bytes."""
 
+import math
+from typing import Final
+
 from midstream.protocol.errors import MidstreamError
 from midstream.protocol.records.handoff import HandoffSection, HandoffTokens
 from midstream.server.handoff.brief import brief, opening
-from midstream.server.handoff.budget import effective_budget, fit, smallest
+from midstream.server.handoff.budget import effective_budget, fit, smallest, whole
+from midstream.server.handoff.choice import Survey
 from midstream.server.handoff.fence import LONGEST_NONCE, fence
 from midstream.server.handoff.material import Built, Material
-from midstream.server.handoff.redact import MARK, redact
+from midstream.server.handoff.redact import MARK, Redactor
 from midstream.server.handoff.render import MARKS, Marks, render
-from midstream.server.handoff.text import clean
-from midstream.server.handoff.tokens import estimate_tokens
-from midstream.server.handoff.wash import wash
+from midstream.server.handoff.tokens import SAFETY, count, countable, estimate_tokens
 
 __all__ = ["Built", "Material", "build", "build_edited", "effective_budget", "minimum_tokens"]
+
+
+ROUNDS: Final = 4
+"""How often the room is corrected by what the text really came to."""
+
+SPARE: Final = 50
+"""A text that leaves no more than this part of the room is not corrected any more."""
 
 
 def build(
@@ -31,12 +40,32 @@ def build(
         MidstreamError: handoffOverBudget, where the goals, the constraints and the last request do not fit.
         ValueError: the nonce is not 8 to 32 ASCII letters and digits.
     """
-    material = wash(material, secrets)
-    sections = brief(material)
+    sections = brief(material, budget_tokens)
     frame = _frame(material)
-    _check(frame + smallest(sections), budget_tokens)
-    told = fit(sections, budget_tokens - frame)
-    return _built(render(opening(material), told, marks), nonce, budget_tokens, marks, told, _carried(material, told))
+    least = frame + smallest(sections)
+    _check(_tokens(least), budget_tokens)
+    room = most = countable(budget_tokens) - frame
+
+    def lay_out(told: tuple[HandoffSection, ...]) -> Built:
+        text = Redactor(secrets).values(render(opening(material), told, marks))
+        return _built(text, nonce, budget_tokens, marks, told, _carried(material, told))
+
+    everything = whole(sections, room)
+    if everything is not None and (built := lay_out(everything)).tokens.estimated <= budget_tokens:
+        return built
+    best, survey = None, Survey(sections)
+    for _ in range(ROUNDS):
+        built = lay_out(fit(sections, survey, room))
+        spare = countable(budget_tokens) - count(built.sent_text)
+        if spare >= 0 and (best is None or built.tokens.estimated > best.tokens.estimated):
+            best = built
+        # The parts were counted one by one, so the whole may be a little more, or less, than they were together.
+        room = max(least - frame, room + spare)
+        if best is not None and abs(spare) <= most // SPARE:
+            break
+    if best is None:
+        _check(built.tokens.estimated, budget_tokens)
+    return best or built
 
 
 def build_edited(summary_text: str, *, budget_tokens: int, nonce: str, secrets: frozenset[str] = frozenset()) -> Built:
@@ -46,7 +75,7 @@ def build_edited(summary_text: str, *, budget_tokens: int, nonce: str, secrets: 
         MidstreamError: handoffOverBudget, where the words do not fit: they are never cut.
         ValueError: the nonce is not 8 to 32 ASCII letters and digits.
     """
-    redacted, _ = redact(clean(summary_text), secrets)
+    redacted = Redactor(secrets).text(summary_text)
     protected = "\n".join(MARKS.protect(line) for line in redacted.split("\n"))
     built = _built(protected, nonce, budget_tokens, MARKS, (), frozenset())
     _check(built.tokens.estimated, budget_tokens)
@@ -55,13 +84,16 @@ def build_edited(summary_text: str, *, budget_tokens: int, nonce: str, secrets: 
 
 def minimum_tokens(material: Material) -> int:
     """Return the smallest budget that `build` accepts for a material, in tokens."""
-    material = wash(material)
-    return _frame(material) + smallest(brief(material))
+    return _tokens(_frame(material) + smallest(brief(material, 0)))
 
 
 def _frame(material: Material) -> int:
     """Return the tokens of all that stands around the sections."""
-    return estimate_tokens(fence(render(opening(material), ()), "0" * LONGEST_NONCE) + "\n")
+    return count(fence(render(opening(material), ()), "0" * LONGEST_NONCE) + "\n")
+
+
+def _tokens(counted: int) -> int:
+    return math.ceil(counted * SAFETY)
 
 
 def _check(needed: int, budget_tokens: int) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from midstream.protocol.records.item import UserMessageItem
+from midstream.server.handoff.names import pasted
 from midstream.server.handoff.text import clean
 
 _CODE: Final = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -22,15 +22,15 @@ _DEMANDS: Final = re.compile(
     | \b(?:not\sallowed|make\ssure|be\ssure|has\sto|have\sto|at\s(?:most|least)|no\s(?:more|fewer|less)\sthan)\b
     | \bleave\b.*\b(?:alone|untouched|unchanged|as\s(?:it\sis|they\sare|is))\b
     | ^(?:please\s)?(?:no|not|nothing|keep|stick\sto|prefer|use)\s
-    | [,;:]\s(?:but\s)?(?:not|no)\s
+    | [,;:]\s(?:but\s)?not\s
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 
 
-def constraints(message: UserMessageItem) -> tuple[str, ...]:
-    """Return the sentences of a message that constrain the work, as the user wrote them."""
-    return tuple(sentence for sentence in _sentences(message.text) if _constrains(sentence))
+def constraints(text: str) -> tuple[str, ...]:
+    """Return the sentences of a user's message that constrain the work, as the user wrote them."""
+    return tuple(sentence for sentence in _sentences(text) if _constrains(sentence))
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -41,4 +41,4 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _constrains(sentence: str) -> bool:
-    return not sentence.endswith("?") and _DEMANDS.search(sentence) is not None
+    return not sentence.endswith("?") and not pasted(sentence) and _DEMANDS.search(sentence) is not None

@@ -1,41 +1,50 @@
 """What the sections of a handoff are made of, before room is given out."""
 
-from collections.abc import Iterable
 from typing import Final
 
 from attrs import frozen
 
 from midstream.protocol.base import ItemId
 from midstream.protocol.records.handoff import SectionKind
+from midstream.server.handoff.pieces import Piece
 
 TITLES: Final[dict[SectionKind, str]] = {
-    "goals": "What the user asked for, oldest first",
-    "constraints": "Standing constraints, in the user's own words",
-    "decisions": "Decisions and why",
+    "goals": "The user asked",
+    "constraints": "Standing constraints, word for word",
+    "decisions": "Decisions",
     "files": "Files changed",
-    "commands": "Commands, tests and tools, by last outcome",
-    "plan": "Plan and todos as last recorded",
-    "open": "Open approvals and questions",
-    "failures": "Known failures",
-    "subagents": "Results of subagents",
-    "checkpoint": "The workspace's latest checkpoint",
-    "conversation": "What the agents said, oldest first",
+    "commands": "Commands, by last outcome",
+    "plan": "Plan and todos",
+    "open": "Open questions",
+    "failures": "Failures",
+    "subagents": "Subagents",
+    "checkpoint": "Checkpoint",
+    "conversation": "The agents said",
 }
 """The sections in the order in which they stand, so that the start and the end carry most."""
+
+GAP: Final = "\u2026"
+"""Stands where pieces were left out."""
 
 
 @frozen(kw_only=True)
 class Entry:
-    """One statement: its first line is ours and begins it, the lines after it are quoted.
+    """One statement: a line of ours, and foreign pieces below it.
 
-    `pinned` ones are never left out, `whole` ones never shortened.
+    The pieces at the places `pinned` are never left out. `weight` is what its names count.
     """
 
-    text: str
+    head: str
+    pieces: tuple[Piece, ...] = ()
     run_ordinal: int | None = None
     item_ids: tuple[ItemId, ...] = ()
-    pinned: bool = False
-    whole: bool = False
+    pinned: frozenset[int] = frozenset()
+    weight: float = 1.0
+
+    @property
+    def text(self) -> str:
+        """All that the entry tells."""
+        return f"{self.head} {''.join(piece.text for piece in self.pieces)}".rstrip()
 
 
 @frozen(kw_only=True)
@@ -44,8 +53,3 @@ class Section:
 
     kind: SectionKind
     entries: tuple[Entry, ...]
-
-
-def quoted(label: str, lines: Iterable[str]) -> str:
-    """Return the text of an entry: a label of ours, and foreign lines below it."""
-    return "\n".join((label, *lines))

@@ -6,13 +6,22 @@ from functools import cached_property
 import attrs
 from attrs import frozen
 
-from midstream.protocol.base import HandoffId, ItemId, ProviderKind, Reason
+from midstream.protocol.base import HandoffId, ItemId, ProviderKind, Reason, RunId
 from midstream.protocol.records.checkpoint import Checkpoint, FileSummary
 from midstream.protocol.records.handoff import HandoffSection, HandoffStrategy, HandoffTokens
-from midstream.protocol.records.item import Item, TodoItem, UserMessageItem
 from midstream.protocol.records.request import RuntimeRequest
 from midstream.protocol.records.run import Run
 from midstream.protocol.records.thread import Thread
+from midstream.server.handoff.facts import Fact
+
+
+@frozen
+class ItemFacts:
+    """An item as a handoff knows it."""
+
+    id: ItemId
+    run_id: RunId | None
+    facts: tuple[Fact, ...]
 
 
 @attrs.define(frozen=True, kw_only=True)
@@ -20,23 +29,21 @@ class Material:
     """All that one handoff is made from.
 
     `runs` are the covered runs by ordinal, those of missing items included where they are known; `items` all
-    items of the covered runs that the target did not live, and the missing ones, by ordinal; `standing` every
-    retained user message of the thread, oldest first; `covered_items` what earlier handoffs already carried to
-    the same native conversation; `diff` the changes that `checkpoint` holds; `todo` the todo list as it now
-    stands, where the target does not know it; `replaces` the handoffs that a full summary into an existing
-    conversation stands in for.
+    items of the covered runs that the target did not live, and the missing ones, by ordinal; `standing` the
+    retained user messages of the thread that hold a constraint, oldest first; `covered_items` what earlier handoffs
+    already carried to the same native conversation; `diff` the changes that `checkpoint` holds; `replaces` the
+    handoffs that a full summary into an existing conversation stands in for.
     """
 
     thread: Thread
     strategy: HandoffStrategy
     runs: tuple[Run, ...]
-    items: tuple[Item, ...]
-    standing: tuple[UserMessageItem, ...]
+    items: tuple[ItemFacts, ...]
+    standing: tuple[ItemFacts, ...]
     covered_items: frozenset[ItemId] = frozenset()
     checkpoint: Checkpoint | None = None
     diff: tuple[FileSummary, ...] = ()
     open_requests: tuple[RuntimeRequest, ...] = ()
-    todo: TodoItem | None = None
     target: ProviderKind
     providers_of_runs: Mapping[int, ProviderKind]
     reasons: tuple[Reason, ...] = ()
@@ -44,7 +51,7 @@ class Material:
     replaces: tuple[HandoffId, ...] = ()
 
     @cached_property
-    def told(self) -> tuple[Item, ...]:
+    def told(self) -> tuple[ItemFacts, ...]:
         """The items to tell: those that this native conversation was not told before."""
         return tuple(item for item in self.items if item.id not in self.covered_items)
 
@@ -52,11 +59,11 @@ class Material:
     def _by_id(self) -> Mapping[str, Run]:
         return {run.id: run for run in self.runs}
 
-    def run_of(self, item: Item) -> Run | None:
+    def run_of(self, item: ItemFacts) -> Run | None:
         """Return the run of an item, where it is known."""
         return self._by_id.get(item.run_id or "")
 
-    def ordinal(self, item: Item) -> int | None:
+    def ordinal(self, item: ItemFacts) -> int | None:
         """Return the ordinal of the run of an item, where it is known."""
         run = self.run_of(item)
         return run.ordinal if run else None
@@ -66,7 +73,7 @@ class Material:
         """The ids of the items to tell."""
         return frozenset(item.id for item in self.told)
 
-    def speaker(self, item: Item) -> str:
+    def speaker(self, item: ItemFacts) -> str:
         """Return which provider answered in the run of an item."""
         return self.providers_of_runs.get(self.ordinal(item) or 0, "the agent")
 

@@ -1,5 +1,7 @@
 """How runs are named to users and agents."""
 
+from collections.abc import Iterable
+
 
 def in_run(ordinal: int | None) -> str:
     """Return one run in words; None is a run that is not told of itself."""
@@ -16,3 +18,11 @@ def run_list(ordinals: tuple[int, ...]) -> str:
             stretches.append((ordinal, ordinal))
     words = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in stretches)
     return f"{'run' if len(ordinals) == 1 else 'runs'} {words}"
+
+
+def cite(ordinals: Iterable[int | None]) -> str:
+    """Return runs as an entry cites them: ``r3``, ``r2,4``, the first and last of more; nothing where none is known."""
+    known = [str(ordinal) for ordinal in dict.fromkeys(ordinals) if ordinal is not None]
+    if not known:
+        return ""
+    return f"r{','.join(known)}" if len(known) < 3 else f"r{known[0]}\u2013{known[-1]}"

@@ -3,57 +3,62 @@
 from collections.abc import Iterator
 from typing import Final
 
-from midstream.protocol.records.item import ApprovalItem, PlanItem, QuestionItem
-from midstream.server.handoff.entries import Entry, quoted
+from midstream.server.handoff.entries import Entry
 from midstream.server.handoff.material import Material
-from midstream.server.handoff.naming import in_run
+from midstream.server.handoff.naming import cite, in_run
+from midstream.server.handoff.pieces import cut
+from midstream.server.handoff.redact import Redactor
 from midstream.server.handoff.text import one_line
+from midstream.server.handoff.words import told
 
-_MARKS: Final = {"completed": "[x]", "running": "[~]", "pending": "[ ]"}
+PLANNED: Final = 0.8
+TO_DO: Final = 2.0
+OPEN: Final = 3.0
 
 
 def plan(material: Material) -> Iterator[Entry]:
     """The latest plan and the latest todo list, each with its states; earlier ones are superseded."""
-    plans = [item for item in material.told if isinstance(item, PlanItem) and item.parent_item_id is None]
-    if plans:
-        latest = plans[-1]
-        label = f"Plan proposed in {in_run(material.ordinal(latest))}:"
-        yield Entry(
-            text=quoted(label, latest.markdown.split("\n")),
-            run_ordinal=material.ordinal(latest),
-            item_ids=tuple(item.id for item in plans),
-        )
-    todo = material.todo
-    if todo is not None and todo.id not in material.covered_items and todo.steps:
-        ordinal = material.ordinal(todo)
-        steps = (f"{_MARKS[step.status]} {one_line(step.text)}" for step in todo.steps)
-        label = f"Todo list of {in_run(ordinal)} ([x] done, [~] begun, [ ] open; confirm before going on):"
-        yield Entry(text=quoted(label, steps), run_ordinal=ordinal, item_ids=(todo.id,))
+    latest = {fact.key: (item, fact) for item, fact in told(material, "plan")}
+    ids = {key: tuple(item.id for item, fact in told(material, "plan") if fact.key == key) for key in latest}
+    heads = {"plan": "plan proposed:", "todo": "todo list ([x] done, [~] begun, [ ] open; confirm before going on):"}
+    for key in ("plan", "todo"):
+        if key in latest and latest[key][1].pieces:
+            item, fact = latest[key]
+            ordinal = material.ordinal(item)
+            yield Entry(
+                head=f"{cite([ordinal])} {heads[key]}".lstrip(),
+                pieces=fact.pieces,
+                run_ordinal=ordinal,
+                item_ids=ids[key],
+                weight=TO_DO if key == "todo" else PLANNED,
+            )
 
 
 def open_questions(material: Material) -> Iterator[Entry]:
     """What was asked of the user and never answered."""
+    safe = Redactor().text
     waiting = set()
     for request in material.open_requests:
         waiting.add(request.id)
-        asked = (one_line(question.text) for question in request.questions or ())
-        text = quoted(f"Waits for the user: {one_line(request.prompt)}", asked)
-        yield Entry(text=text, item_ids=(request.item_id,))
-    for item in material.told:
-        match item:
-            case ApprovalItem(decision=None) if item.request_id not in waiting:
-                text = f"Never answered: {one_line(item.prompt)}"
-            case QuestionItem(answers=None) if item.request_id not in waiting:
-                text = quoted("Never answered:", (one_line(question.text) for question in item.questions))
-            case _:
-                continue
-        yield Entry(text=text, run_ordinal=material.ordinal(item), item_ids=(item.id,))
+        asked = "\n".join(one_line(safe(question.text)) for question in request.questions or ())
+        head = f"Waits for the user: {one_line(safe(request.prompt))}"
+        yield Entry(head=head, pieces=cut(asked), item_ids=(request.item_id,), weight=OPEN)
+    for item, fact in told(material, "open"):
+        if fact.key not in waiting:
+            ordinal = material.ordinal(item)
+            yield Entry(
+                head=f"{cite([ordinal])} {fact.head}".lstrip(),
+                pieces=fact.pieces,
+                run_ordinal=ordinal,
+                item_ids=(item.id,),
+                weight=OPEN,
+            )
 
 
 def workspace(material: Material) -> Iterator[Entry]:
     """Where the workspace is, which checkpoint holds it, and what changed up to it."""
     if material.workspace_moved:
-        yield Entry(text=f"The workspace moved and is now {one_line(material.thread.workspace)}; check older paths.")
+        yield Entry(head=f"The workspace moved and is now {one_line(material.thread.workspace)}; check older paths.")
     checkpoint = material.checkpoint
     if checkpoint is None:
         return
@@ -62,7 +67,7 @@ def workspace(material: Material) -> Iterator[Entry]:
     shared = "; another thread's run overlapped" if checkpoint.mixed else ""
     after = f" of {in_run(checkpoint.run_ordinal)}" if checkpoint.run_ordinal is not None else ""
     yield Entry(
-        text=f"Checkpoint {checkpoint.id}{after}, {checkpoint.captured_at}: "
+        head=f"Checkpoint {checkpoint.id}{after}, {checkpoint.captured_at}: "
         f"{len(material.diff)} file(s) changed, +{additions} -{deletions}{shared}",
         run_ordinal=checkpoint.run_ordinal,
     )

@@ -1,7 +1,11 @@
 """Secrets taken out of what is handed to another agent: by their shape, by the name they stand behind, by value."""
 
 import re
+from collections.abc import Callable
 from typing import Final
+
+from midstream.protocol.records.item import Item
+from midstream.server.handoff.text import clean
 
 _NAMES: Final = (
     r"(?:[A-Za-z0-9_.-]*(?:api[_-]?key|secret(?:[_-]?(?:access)?[_-]?key)?|access[_-]?key|private[_-]?key"
@@ -62,10 +66,7 @@ MARK: Final = re.compile(r"\[redacted: [A-Za-z ]+\]")
 
 def redact(text: str, secrets: frozenset[str] = frozenset()) -> tuple[str, int]:
     """Return a text without secrets, and how many were taken out. `secrets` are values known to be some."""
-    found = 0
-    for secret in sorted(filter(None, secrets), key=lambda value: (-len(value), value)):
-        found += text.count(secret)
-        text = text.replace(secret, PLACE.format("known secret"))
+    text, found = _without(text, secrets)
     lowered = text.casefold()
     for kind, hints, pattern in _RULES:
         # Most texts hold no secret, and a plain search is far cheaper than the rule.
@@ -76,6 +77,14 @@ def redact(text: str, secrets: frozenset[str] = frozenset()) -> tuple[str, int]:
         for pattern in (_ENV, _NAMED):
             text, count = _redact_named(pattern, text)
             found += count
+    return text, found
+
+
+def _without(text: str, secrets: frozenset[str]) -> tuple[str, int]:
+    found = 0
+    for secret in sorted(filter(None, secrets), key=lambda value: (-len(value), value)):
+        found += text.count(secret)
+        text = text.replace(secret, PLACE.format("known secret"))
     return text, found
 
 
@@ -93,3 +102,45 @@ def _redact_named(pattern: re.Pattern[str], text: str) -> tuple[str, int]:
         return f"{match['name']}{quote}{PLACE.format('value')}{quote}"
 
     return pattern.sub(replace, text), count
+
+
+class Redactor:
+    """Makes foreign text fit to be told: clean, and without secrets. `secrets` are values known to be some."""
+
+    def __init__(self, secrets: frozenset[str] = frozenset()) -> None:
+        self._secrets = secrets
+
+    def text(self, text: str) -> str:
+        """Return a text that may be told."""
+        return redact(clean(text), self._secrets)[0]
+
+    def values(self, text: str) -> str:
+        """Return a text, already fit to be told, without values that were not known for secrets when it was made."""
+        return _without(text, self._secrets)[0]
+
+    @staticmethod
+    def whole_lines(item: Item) -> Callable[[str, str], str]:
+        """Return how to read a field of an item: of one that stands shortened, without the lines that the cut split.
+
+        Half a secret has no shape any more, so nothing beside a cut is told.
+        """
+        cuts = {mark.field: mark.head_length for mark in item.shortened or ()}
+
+        def read(field: str, text: str) -> str:
+            place = cuts.get(field)
+            if place is None:
+                return text
+            head, tail = text[:place], text[place:]
+            end, start = _last_break(head), _first_break(tail)
+            return f"{head[:end]}\n[\u2026]\n{tail[start:]}"
+
+        return read
+
+
+def _last_break(text: str) -> int:
+    return max(text.rfind("\n"), 0) or max(text.rfind(" "), 0)
+
+
+def _first_break(text: str) -> int:
+    line, word = text.find("\n"), text.find(" ")
+    return line + 1 if line >= 0 else word + 1 if word >= 0 else len(text)

@@ -29,10 +29,15 @@ def tail(text: str, lines: int) -> list[str]:
 
 
 def clip(text: str, limit: int) -> str:
-    """Return a text shortened to about `limit` bytes of UTF-8: its head, how much is left out, and its tail."""
+    """Return a text shortened to about `limit` bytes of UTF-8: its head, how much is left out, and its tail.
+
+    It is cut between words where there are any, so that half a word poses as none.
+    """
     encoded = text.encode()
     if len(encoded) <= limit:
         return text
     head = encoded[: limit * 2 // 3].decode(errors="ignore")
     end = encoded[len(encoded) - limit // 3 :].decode(errors="ignore")
-    return f"{head} [… {len(encoded) - limit} bytes left out …] {end}"
+    head, end = head[: head.rfind(" ") + 1 or None], end[end.find(" ") + 1 :]
+    left_out = len(encoded) - len(head.encode()) - len(end.encode())
+    return f"{head.rstrip()} [\u2026 {left_out} bytes left out \u2026] {end.lstrip()}"

@@ -1,5 +1,6 @@
 """The daemon: all parts of the runtime over one data folder."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
@@ -13,6 +14,7 @@ from midstream.protocol.records.provider import ProviderSession
 from midstream.server.checkpoints import CheckpointPolicy, CheckpointStore
 from midstream.server.graph.commands import RecoverThread, UpdateSession
 from midstream.server.graph.effects import EraseTraces
+from midstream.server.handoff.tokens import count
 from midstream.server.providers.registry import DriverMaker, Registry
 from midstream.server.runtime.attachments import AttachmentStore
 from midstream.server.runtime.attendance import Attendance
@@ -22,12 +24,14 @@ from midstream.server.runtime.clock import Clock, never_back, system_clock
 from midstream.server.runtime.engine import Engine
 from midstream.server.runtime.erasing import Eraser, unless_deleted
 from midstream.server.runtime.ids import id_maker, milliseconds_of
+from midstream.server.runtime.ingest import Ingest
 from midstream.server.runtime.lanes import EffectWorker
 from midstream.server.runtime.leases import WorkspaceLeases
 from midstream.server.runtime.planning import Planner
 from midstream.server.runtime.publishing import Publisher
 from midstream.server.runtime.restoring import Restorer
 from midstream.server.runtime.retention import Retention
+from midstream.server.runtime.secret_values import environment_secrets
 from midstream.server.runtime.services import Services
 from midstream.server.runtime.sessions import SessionManager
 from midstream.server.store import Store
@@ -56,7 +60,10 @@ class Daemon:
         store.on_committed = self.publisher.publish
         self._worker: Final = EffectWorker()
         new_id = id_maker(clock)
-        self.engine: Final = Engine(store, clock, new_id, self._worker.submit)
+        self.ingest: Final = Ingest(store, environment_secrets)
+        # Read from disk meanwhile, so that the first commit need not wait for it.
+        self._counting: Final = asyncio.ensure_future(asyncio.to_thread(count, ""))
+        self.engine: Final = Engine(store, self.ingest, clock, new_id, self._worker.submit)
         self.registry: Final = Registry(
             self._config, makers, lambda provider: audience.to_all(ProviderChanged(provider=provider))
         )
@@ -66,7 +73,7 @@ class Daemon:
         self.restorer: Final = Restorer(self.checkpoints, self.checkpointer, leases)
         self._retention: Final = Retention(self.checkpoints, self.engine)
         self.attachments: Final = AttachmentStore(data_dir / "attachments")
-        self.planner: Final = Planner(store, self.registry, self._config, clock, new_id)
+        self.planner: Final = Planner(store, self.ingest, self.registry, self._config, clock, new_id)
         self._sessions: Final = SessionManager(
             self.registry.driver, new_id, self._minutes(lambda c: c.sessions.idle_minutes), self._tell_session
         )
@@ -109,6 +116,7 @@ class Daemon:
             since = 0 if newest is None else milliseconds_of(newest) + 1
             daemon = cls(data_dir, store, config, audience, makers, never_back(clock, since))
             for close in (
+                daemon._vocabulary_read,
                 daemon.checkpoints.aclose,
                 daemon._sessions.aclose,
                 daemon._retention.aclose,
@@ -154,6 +162,9 @@ class Daemon:
     async def aclose(self) -> None:
         """Give up what is still carried out, end all agents, and close the store; each, whatever the others raise."""
         await self._resources.aclose()
+
+    async def _vocabulary_read(self) -> None:
+        await self._counting
 
 
 def _policy(config: Config) -> CheckpointPolicy:

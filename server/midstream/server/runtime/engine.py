@@ -20,8 +20,10 @@ from midstream.server.graph.changes import IdPrefix, Stamp
 from midstream.server.graph.commands import Command, CreateThread, UpdateSession
 from midstream.server.graph.decide import Answer, Decision, create, decide
 from midstream.server.graph.state import ThreadState
+from midstream.server.handoff.facts import RULES
 from midstream.server.runtime.cancellation import finish, finish_first
 from midstream.server.runtime.clock import Clock, as_time
+from midstream.server.runtime.ingest import Ingest
 from midstream.server.runtime.loading import load_state
 from midstream.server.store import Receipt, Store, StoredEffect, Write
 
@@ -82,6 +84,7 @@ class Turn:
                     command_id=command_id,
                     first_sequence=self.state.sequence + 1,
                     events=decision.events,
+                    facts=self._engine.ingest.rows(decision.events),
                     effects=decision.effects,
                     done=done,
                     receipt=receipt,
@@ -103,11 +106,13 @@ class Engine:
     def __init__(
         self,
         store: Store,
+        ingest: Ingest,
         clock: Clock,
         new_id: Callable[[IdPrefix], str],
         on_effect: Callable[[StoredEffect], None],
     ) -> None:
         self.store: Final = store
+        self.ingest: Final = ingest
         self.on_effect = on_effect
         self.new_id: Final = new_id
         self.session_lives: Callable[[ProviderSessionId], bool] = lambda _: False
@@ -212,6 +217,7 @@ class Engine:
                 command_id=command_id,
                 first_sequence=1,
                 events=decision.events,
+                facts_version=RULES,
                 receipt=receipt,
             )
             await finish(self.store.commit(write))

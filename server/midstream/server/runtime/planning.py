@@ -23,7 +23,9 @@ from midstream.server.providers.adapter import ThreadOptions
 from midstream.server.providers.registry import Registry
 from midstream.server.runtime.clock import Clock, as_time
 from midstream.server.runtime.drafting import draft, fits
+from midstream.server.runtime.ingest import Ingest
 from midstream.server.runtime.material import gather
+from midstream.server.runtime.secret_values import environment_secrets, workspace_secrets
 from midstream.server.runtime.workspaces import workspace_path
 from midstream.server.store import Store
 
@@ -65,12 +67,14 @@ class Planner:
     def __init__(
         self,
         store: Store,
+        ingest: Ingest,
         registry: Registry,
         config: Callable[[], Config],
         clock: Clock,
         new_id: Callable[[IdPrefix], str],
     ) -> None:
         self._store = store
+        self._ingest = ingest
         self._registry = registry
         self._config = config
         self._clock = clock
@@ -132,7 +136,12 @@ class Planner:
             return Catchup(plan=plan, handoffs=() if stored is None else (stored,))
         if on_collecting is not None:
             on_collecting()
-        built = build(material, budget_tokens=decided.budget, nonce=secrets.token_hex(8))
+        built = build(
+            material,
+            budget_tokens=decided.budget,
+            nonce=secrets.token_hex(8),
+            secrets=environment_secrets() | workspace_secrets(workspace_path(state.thread.workspace)),
+        )
         wanted = summarizer or self._config().handoff.summarizer
         handoff = draft(state, plan, material, built, Stamp(as_time(self._clock()), self._new_id), wanted)
         return Catchup(plan=plan, handoffs=(handoff,))
@@ -168,6 +177,7 @@ class Planner:
             strategy = HANDED_OVER.get(plan.strategy)
             if strategy is None:
                 return _Decided(plan=plan, material=None, budget=budget)
+            await self._ingest.refresh(state.thread.id)
             material = await gather(self._store, state, plan, strategy, selection.provider, current)
             needs.append(minimum_tokens(material))
             if needs[-1] <= budget:

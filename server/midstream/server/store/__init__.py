@@ -5,13 +5,14 @@ from midstream.server.store.health import LiveThread, NamedCheckpoint, StoredByt
 from midstream.server.store.inspection import Inspection, inspecting
 from midstream.server.store.items import ItemAnchor, Page, Scopes
 from midstream.server.store.migrations import VERSION
-from midstream.server.store.model import Commit, Receipt, Snapshot, StoredEffect, Write
+from midstream.server.store.model import Commit, FactsRow, Receipt, Snapshot, StoredEffect, Write
 from midstream.server.store.store import Store
 
 __all__ = [
     "UNREADABLE",
     "VERSION",
     "Commit",
+    "FactsRow",
     "Inspection",
     "ItemAnchor",
     "LiveThread",

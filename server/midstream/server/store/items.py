@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 from attrs import frozen
 
 from midstream.protocol.base import ItemId, RunId, ThreadId
-from midstream.protocol.records.item import Item, UserMessageItem
+from midstream.protocol.records.item import Item
 from midstream.server.graph.state import Lived, lived
 from midstream.server.store.codec import decode_item
 
@@ -52,21 +52,9 @@ def lived_items(connection: sqlite3.Connection, run_id: RunId) -> dict[ItemId, L
     return {one.id: lived(one) for one in (decode_item(row[0]) for row in rows)}
 
 
-def items_by_ids(connection: sqlite3.Connection, item_ids: tuple[ItemId, ...]) -> tuple[Item, ...]:
-    """Return the items of these ids, in the order of their ordinals; unknown ids are left out."""
-    return _named(connection, "i.id", item_ids)
-
-
 def items_of_runs(connection: sqlite3.Connection, run_ids: tuple[RunId, ...]) -> tuple[Item, ...]:
     """Return all items of these runs, in the order of their ordinals."""
     return _named(connection, "i.run_id", run_ids)
-
-
-def user_messages(connection: sqlite3.Connection, thread_id: ThreadId) -> tuple[UserMessageItem, ...]:
-    """Return all that the user said in a thread, in order."""
-    rows = connection.execute(f"{ITEM} WHERE i.thread_id = ? AND i.spoken ORDER BY i.ordinal", (thread_id,))
-    found = (decode_item(row[0]) for row in rows)
-    return tuple(one for one in found if isinstance(one, UserMessageItem))
 
 
 def live_items(connection: sqlite3.Connection, thread_id: ThreadId) -> tuple[Item, ...]:

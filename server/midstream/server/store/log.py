@@ -19,6 +19,8 @@ INSERT_EVENT: Final = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_TEXT: Final = "INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, ?)"
 INSERT_CONTENT: Final = "INSERT INTO handoff_contents VALUES (?, ?)"
 INSERT_RECEIPT: Final = "INSERT INTO receipts VALUES (?, ?, ?, ?, ?)"
+INSERT_FACTS: Final = "INSERT OR REPLACE INTO item_facts VALUES (?, ?, ?, ?, ?, ?, ?)"
+INSERT_FACTS_VERSION: Final = "INSERT OR REPLACE INTO facts_versions VALUES (?, ?)"
 INSERT_EFFECT: Final = "INSERT INTO effects (thread_id, body) VALUES (?, ?)"
 DELETE_EFFECT: Final = "DELETE FROM effects WHERE id = ?"
 LAST_POSITION: Final = (
@@ -32,6 +34,8 @@ FORGET: Final = (
     "DELETE FROM texts WHERE item_id IN (SELECT id FROM items WHERE thread_id = :thread)",
     "DELETE FROM handoff_contents WHERE handoff_id IN"
     " (SELECT id FROM records WHERE thread_id = :thread AND kind = 'handoff')",
+    "DELETE FROM item_facts WHERE thread_id = :thread",
+    "DELETE FROM facts_versions WHERE thread_id = :thread",
     "DELETE FROM events WHERE thread_id = :thread",
     "DELETE FROM threads WHERE id = :thread",
     "DELETE FROM items WHERE thread_id = :thread",
@@ -162,12 +166,20 @@ class _Batch:
         self.puts: list[tuple[int, ThreadId, RecordPut]] = []
         self.forgotten: list[ThreadId] = []
         self._contents: list[Row] = []
+        self._facts: list[Row] = []
+        self._versions: list[Row] = []
         self._receipts: list[Row] = []
         self._done: list[Row] = []
 
     def add(self, encoded: Encoded) -> None:
         write = encoded.write
         self._contents.extend(encoded.contents)
+        self._facts.extend(
+            (row.item_id, write.thread_id, row.run_id, row.ordinal, row.provider_thread_id, int(row.standing), row.body)
+            for row in write.facts
+        )
+        if write.facts_version is not None:
+            self._versions.append((write.thread_id, write.facts_version))
         if (receipt := write.receipt) is not None:
             self._receipts.append(
                 (receipt.command_id, receipt.method, receipt.params_sha256, receipt.answer, write.thread_id)
@@ -180,6 +192,8 @@ class _Batch:
         for statement, rows in (
             (INSERT_EVENT, self.events),
             (INSERT_CONTENT, self._contents),
+            (INSERT_FACTS, self._facts),
+            (INSERT_FACTS_VERSION, self._versions),
             (INSERT_RECEIPT, self._receipts),
             (DELETE_EFFECT, self._done),
         ):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
-from midstream.protocol.base import ThreadId
+from midstream.protocol.base import ItemId, ProviderThreadId, RunId, ThreadId
 from midstream.protocol.records.item import Item
 from midstream.protocol.records.provider import ProviderSession
 from midstream.protocol.records.read import ThreadRead
@@ -28,17 +28,36 @@ class Receipt:
 
 
 @frozen(kw_only=True)
+class FactsRow:
+    """What handoffs may tell of one finished item; `standing` where it holds a constraint of the user.
+
+    `body` is opaque to the store.
+    """
+
+    item_id: ItemId
+    run_id: RunId | None
+    ordinal: int
+    provider_thread_id: ProviderThreadId | None
+    standing: bool
+    body: bytes
+
+
+@frozen(kw_only=True)
 class Write:
     """What one thread stores at once: all of it, or nothing.
 
     `first_sequence` is that of the first record event, so the thread's sequence plus one; text takes none.
-    `done` are the ids of effects that were carried out. `forget` removes the thread and all that is its own.
+    `facts` stand beside the items that the write ends; `facts_version` says that all facts of the thread are of this
+    version from now on. `done` are the ids of effects that were carried out. `forget` removes the thread and all that
+    is its own.
     """
 
     thread_id: ThreadId
     command_id: str | None = None
     first_sequence: int
     events: tuple[Event, ...] = ()
+    facts: tuple[FactsRow, ...] = ()
+    facts_version: str | None = None
     effects: tuple[Effect, ...] = ()
     done: tuple[int, ...] = ()
     receipt: Receipt | None = None

@@ -104,3 +104,25 @@ PROJECTIONS: Final = (
     "CREATE INDEX records_by_id ON records (kind, id)",
     "CREATE INDEX records_pending ON records (kind, id) WHERE pending",
 )
+
+FACTS: Final = (
+    # What the user said is found by its facts now.
+    "DROP INDEX items_spoken",
+    "ALTER TABLE items DROP COLUMN spoken",
+    # What handoffs may tell of finished items, made by rules of a version. No projection: the log does not hold it.
+    """
+    CREATE TABLE item_facts (
+        item_id TEXT PRIMARY KEY,
+        thread_id TEXT NOT NULL,
+        run_id TEXT,
+        ordinal INTEGER NOT NULL,
+        provider_thread_id TEXT,
+        standing INTEGER NOT NULL,
+        body BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX item_facts_of_run ON item_facts (run_id, ordinal)",
+    "CREATE INDEX item_facts_standing ON item_facts (thread_id, ordinal) WHERE standing",
+    # All facts of a thread are of one version; a thread without a row has none yet.
+    "CREATE TABLE facts_versions (thread_id TEXT PRIMARY KEY, version TEXT NOT NULL) STRICT, WITHOUT ROWID",
+)

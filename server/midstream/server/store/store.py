@@ -9,18 +9,18 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 from midstream.protocol.base import CheckpointId, HandoffId, ItemId, RequestId, RunId, ThreadId
 from midstream.protocol.records.checkpoint import Checkpoint
 from midstream.protocol.records.handoff import ContextHandoff
-from midstream.protocol.records.item import Item, UserMessageItem
+from midstream.protocol.records.item import Item
 from midstream.protocol.records.request import RuntimeRequest
 from midstream.protocol.records.run import Run
 from midstream.protocol.records.thread import Thread
 from midstream.server.graph.events import Committed
 from midstream.server.graph.state import Lived
-from midstream.server.store import items, reader, texts
+from midstream.server.store import facts, items, reader, texts
 from midstream.server.store.connection import Connection, transaction
 from midstream.server.store.errors import StoreFailed
 from midstream.server.store.items import ItemAnchor, Page, Scopes
 from midstream.server.store.migrations import migrate
-from midstream.server.store.model import Commit, Receipt, Snapshot, StoredEffect, Write
+from midstream.server.store.model import Commit, FactsRow, Receipt, Snapshot, StoredEffect, Write
 from midstream.server.store.opening import Claim, prepare
 from midstream.server.store.projections import rebuild
 from midstream.server.store.writer import Writer
@@ -156,13 +156,21 @@ class Store:
         """Return where the items of a run stand, without what they say."""
         return await self._read(items.lived_items, run_id)
 
-    async def items_by_ids(self, item_ids: tuple[ItemId, ...]) -> tuple[Item, ...]:
-        """Return the items of these ids, in the order of their ordinals; unknown ids are left out."""
-        return await self._read(items.items_by_ids, item_ids)
+    async def facts_version(self, thread_id: ThreadId) -> str | None:
+        """Return the version of the rules that made a thread's facts, None where none were made."""
+        return await self._read(facts.facts_version, thread_id)
 
-    async def user_messages(self, thread_id: ThreadId) -> tuple[UserMessageItem, ...]:
-        """Return all that the user said in a thread, in order."""
-        return await self._read(items.user_messages, thread_id)
+    async def facts_of_runs(self, run_ids: tuple[RunId, ...]) -> tuple[FactsRow, ...]:
+        """Return the facts of all finished items of these runs, in the order of the items' ordinals."""
+        return await self._read(facts.facts_of_runs, run_ids)
+
+    async def facts_of_items(self, item_ids: tuple[ItemId, ...]) -> tuple[FactsRow, ...]:
+        """Return the facts of these items, in the order of their ordinals; items without any are left out."""
+        return await self._read(facts.facts_of_items, item_ids)
+
+    async def standing_facts(self, thread_id: ThreadId) -> tuple[FactsRow, ...]:
+        """Return the facts of a thread's messages that hold a constraint, in order."""
+        return await self._read(facts.standing_facts, thread_id)
 
     async def text(
         self, item_id: ItemId, field: str, path: str | None = None, *, offset: int = 0, limit: int | None = None
