@@ -27,6 +27,7 @@ AGENTS: dict[str, Any] = {
     **providers("forgetful", flags=["--no-resume", "--no-load"]),
     **providers("stubborn", flags=["--refuse-resume"]),
     **providers("plain", flags=["--no-embedded-context"]),
+    **providers("stillborn", flags=["--crash-on", "new"]),
     "moody": {"driver": "acp", "command": [sys.executable, "-c", MOODY, "--name", "moody"]},
 }
 """Agents that lack something; `moody` takes its flags from `mood`, so that only its starts from then on have them."""

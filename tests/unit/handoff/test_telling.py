@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from midstream.protocol.records.item import (
@@ -24,6 +24,7 @@ from midstream.server.handoff.telling import facts_of
 from midstream.server.handoff.tokens import SAFETY, count, countable, estimate_tokens
 from support.records import item
 
+PATIENT = settings(max_examples=40, deadline=None)
 KEY = "ghp_" + "a1B2" * 9
 
 
@@ -36,6 +37,7 @@ def told(made: Item, secrets: frozenset[str] = frozenset()) -> str:
     )
 
 
+@PATIENT
 @given(st.text())
 def test_pieces_make_the_text_again_and_none_is_long(text: str) -> None:
     text = text.encode(errors="ignore").decode()
@@ -50,6 +52,7 @@ def test_a_long_row_is_cut_between_words() -> None:
     assert all(piece.text.endswith("word ") for piece in pieces)
 
 
+@PATIENT
 @given(
     st.lists(
         st.one_of(
@@ -108,11 +111,13 @@ def test_beside_the_cut_of_a_shortened_field_nothing_is_told_by_halves() -> None
     assert KEY[20:] not in words
 
 
+@PATIENT
 @given(st.text(max_size=200).map(lambda text: text.encode(errors="ignore").decode()))
 def test_an_estimate_is_the_count_and_the_safety_factor(text: str) -> None:
     assert count(text) <= estimate_tokens(text) <= count(text) * SAFETY + 1
 
 
+@PATIENT
 @given(st.integers(0, 10**6))
 def test_what_is_countable_within_a_budget_is_estimated_within_it(budget: int) -> None:
     assert countable(budget) * SAFETY <= budget + 1e-6

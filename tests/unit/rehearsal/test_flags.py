@@ -45,6 +45,7 @@ ANNOUNCEMENTS = {
     "--no-steer": ("_meta", "midstream", "steer"),
     "--no-questions": ("_meta", "midstream", "questions"),
     "--no-turn-started": ("_meta", "midstream", "turnStarted"),
+    "--no-throw-away": ("_meta", "midstream", "throwAway"),
 }
 
 

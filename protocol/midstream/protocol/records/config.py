@@ -23,10 +23,11 @@ class ProviderConfig:
 
 @frozen(kw_only=True)
 class HandoffConfig:
-    """Budget in tokens, the summariser, and the thresholds of staleness (counts)."""
+    """Budget in tokens, the summariser and its time, and the thresholds of staleness (counts)."""
 
     budget_tokens: int = 16_000
     summarizer: str = "deterministic"
+    summary_seconds: float = 60.0
     max_missed_runs: int = 20
     max_handoffs: int = 6
     max_delta_chain: int = 3

@@ -14,8 +14,9 @@ from midstream.protocol.base import (
     ThreadId,
     Time,
     TransferId,
+    optional,
 )
-from midstream.protocol.records.thread import SourcePoint
+from midstream.protocol.records.thread import ModelSelection, NextContext, SourcePoint
 
 Channel: TypeAlias = Literal["nativeData", "embeddedResource", "separateBlock", "inlinePreamble"]
 TransferType: TypeAlias = Literal["fork", "provider_handoff", "merge_back", "subagent_spawn", "subagent_result"]
@@ -122,6 +123,15 @@ class Delivery:
 
 
 @frozen(kw_only=True)
+class HandoffPurpose:
+    """Whom a handoff was made for, and a digest of all that it was made from."""
+
+    selection: ModelSelection
+    context: NextContext
+    basis: str
+
+
+@frozen(kw_only=True)
 class HandoffInfo:
     """A handoff without its text."""
 
@@ -142,6 +152,7 @@ class HandoffInfo:
     created_by: Summarizer
     created_by_provider: ProviderKind | None
     fallback_reason: str | None
+    made_for: HandoffPurpose | None = optional()
     delivery: Delivery | None
     created_at: Time
     updated_at: Time

@@ -166,6 +166,21 @@ class KeepCheckpoint:
 
 
 @frozen(kw_only=True)
+class ReplaceHandoff:
+    """Put a handoff that was edited or made anew in the place of one that was not sent yet."""
+
+    handoff_id: HandoffId
+    handoff: ContextHandoff
+
+
+@frozen(kw_only=True)
+class DiscardHandoff:
+    """Give up a handoff that was not sent yet."""
+
+    handoff_id: HandoffId
+
+
+@frozen(kw_only=True)
 class RespondRequest:
     """Answer a request, by one of its options or by a decision."""
 
@@ -383,6 +398,8 @@ ClientCommand: TypeAlias = (
     | ResumeQueue
     | StoreHandoffs
     | KeepCheckpoint
+    | ReplaceHandoff
+    | DiscardHandoff
     | RespondRequest
 )
 RuntimeCommand: TypeAlias = (

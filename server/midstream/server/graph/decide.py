@@ -15,6 +15,7 @@ from midstream.server.graph import (
     deletion,
     endings,
     observations,
+    prepared,
     queue,
     recovery,
     requests,
@@ -113,6 +114,10 @@ def _apply(changes: Changes, command: c.Command) -> Answer:
         case c.KeepCheckpoint():
             threads.keep_checkpoint(changes, command)
             return None
+        case c.ReplaceHandoff():
+            return prepared.replace(changes, command)
+        case c.DiscardHandoff():
+            return prepared.discard(changes, command)
         case c.StartRun():
             return queue.start(changes, command)
         case c.EditRun():

@@ -4,9 +4,7 @@ from typing import Literal
 
 import attrs
 
-from midstream.protocol.base import HandoffId, ItemId
-from midstream.protocol.errors import MidstreamError
-from midstream.protocol.records.handoff import HandoffInfo
+from midstream.protocol.base import ItemId
 from midstream.protocol.records.item import ItemStatus, UserMessageItem
 from midstream.protocol.records.run import Message, Run, RunAttempt
 from midstream.protocol.records.thread import Thread
@@ -15,7 +13,7 @@ from midstream.server.graph.commands import CancelRun, EditRun, ReorderRun, Star
 from midstream.server.graph.effects import ExecuteAttempt
 from midstream.server.graph.events import HandoffPut
 from midstream.server.graph.items import new_item, put_item
-from midstream.server.graph.state import ThreadState
+from midstream.server.graph.prepared import unsent_handoff
 from midstream.server.graph.threads import put_handoff, put_thread, title_from
 
 Intent = Literal["start", "queued", "steer"]
@@ -170,24 +168,3 @@ def _queued(changes: Changes, run_id: str, verb: str) -> Run:
     if run.status != "queued":
         refuse(f"Run {run.id} is {run.status}; only a queued run can be {verb}.", run)
     return run
-
-
-def unsent_handoff(state: ThreadState, handoff_id: HandoffId) -> HandoffInfo:
-    """Return a handoff that a run can still be given.
-
-    Raises:
-        MidstreamError: handoffNotFound; invalidState, where it was superseded or given to a run already.
-    """
-    handoff = state.handoffs.get(handoff_id)
-    if handoff is None:
-        raise MidstreamError(
-            "handoffNotFound", f"There is no handoff {handoff_id} in this thread.", handoffId=handoff_id
-        )
-    if handoff.status != "ready" or handoff.target_run_id is not None:
-        raise MidstreamError(
-            "invalidState",
-            f"Handoff {handoff_id} is {handoff.status} or was given to a run already; preview a new one.",
-            handoffId=handoff_id,
-            status=handoff.status,
-        )
-    return handoff

@@ -9,6 +9,8 @@ from midstream.server.handoff import now, words, work
 from midstream.server.handoff.entries import TITLES, Entry, Section
 from midstream.server.handoff.material import Material
 from midstream.server.handoff.naming import run_list
+from midstream.server.handoff.pieces import cut
+from midstream.server.handoff.summary import Written
 
 TERSE: Final = 2_500
 """Tokens of a handoff below which files are told by their names alone."""
@@ -27,16 +29,41 @@ _COLLECT: Final[Mapping[SectionKind, Callable[[Material], Iterator[Entry]]]] = {
 }
 
 
+_OF_CHECKPOINT: Final[tuple[SectionKind, ...]] = (
+    "goals",
+    "constraints",
+    "decisions",
+    "files",
+    "plan",
+    "open",
+    "failures",
+    "checkpoint",
+)
+"""What a checkpoint's summary tells: how things stand, and not what was said."""
+
 _LEGEND: Final = "r3 is run 3; what is not marked otherwise completed."
 
 
-def brief(material: Material, budget_tokens: int) -> tuple[Section, ...]:
-    """Return all that could be told, in the order of `TITLES`; sections without an entry are left out."""
+def brief(material: Material, budget_tokens: int, written: Written | None = None) -> tuple[Section, ...]:
+    """Return all that could be told, in the order of `TITLES`; sections without an entry are left out.
+
+    What a provider has `written` stands for what agents said and did.
+    """
     terse = budget_tokens < TERSE
     collect: Mapping[SectionKind, Callable[[Material], Iterator[Entry]]]
     collect = {**_COLLECT, "files": partial(work.files, terse=terse)}
-    sections = (Section(kind=kind, entries=tuple(collect[kind](material))) for kind in TITLES)
-    return tuple(section for section in sections if section.entries)
+    told = tuple(TITLES)
+    if material.strategy == "checkpoint_summary" or written is not None:
+        told = _OF_CHECKPOINT
+    sections = (Section(kind=kind, entries=tuple(collect[kind](material))) for kind in told)
+    told_of = tuple(section for section in sections if section.entries)
+    if written is None:
+        return told_of
+    summary = (
+        Entry(head=f"{written.provider} summarised:", pieces=cut(statement), weight=words.SUMMARISED)
+        for statement in written.statements
+    )
+    return (*told_of, Section(kind="conversation", entries=tuple(summary)))
 
 
 def opening(material: Material) -> str:

@@ -12,6 +12,7 @@ from midstream.server.handoff.fence import LONGEST_NONCE, fence
 from midstream.server.handoff.material import Built, Material
 from midstream.server.handoff.redact import MARK, Redactor
 from midstream.server.handoff.render import MARKS, Marks, render
+from midstream.server.handoff.summary import Written
 from midstream.server.handoff.tokens import SAFETY, count, countable, estimate_tokens
 
 __all__ = ["Built", "Material", "build", "build_edited", "effective_budget", "minimum_tokens"]
@@ -31,16 +32,17 @@ def build(
     nonce: str,
     secrets: frozenset[str] = frozenset(),
     marks: Marks = MARKS,
+    written: Written | None = None,
 ) -> Built:
     """Make a handoff of at most `budget_tokens`, the fence included.
 
-    `secrets` are values that must not be told, beside those that look like secrets.
+    `secrets` are values that must not be told, beside those that look like secrets; `written` is a provider's summary.
 
     Raises:
         MidstreamError: handoffOverBudget, where the goals, the constraints and the last request do not fit.
         ValueError: the nonce is not 8 to 32 ASCII letters and digits.
     """
-    sections = brief(material, budget_tokens)
+    sections = brief(material, budget_tokens, written)
     frame = _frame(material)
     least = frame + smallest(sections)
     _check(_tokens(least), budget_tokens)

@@ -6,6 +6,7 @@ from typing import Final
 from midstream.server.handoff.render import MARKS, Marks, heading
 from midstream.server.handoff.text import clean
 
+TAG: Final = "midstream-handoff"
 LONGEST_NONCE: Final = 32
 _NONCE: Final = re.compile(rf"[0-9A-Za-z]{{8,{LONGEST_NONCE}}}")
 _PREFACE: Final = (
@@ -28,4 +29,4 @@ def fence(summary_text: str, nonce: str, marks: Marks = MARKS) -> str:
         raise ValueError("a nonce is 8 to 32 ASCII letters and digits")
     inside = [marks.protect(line) for line in clean(summary_text).split("\n")]
     preface = [heading(line, marks) for line in _PREFACE]
-    return "\n".join((f"<midstream-handoff {nonce}>", *preface, *inside, f"</midstream-handoff {nonce}>"))
+    return "\n".join((f"<{TAG} {nonce}>", *preface, *inside, f"</{TAG} {nonce}>"))

@@ -6,7 +6,8 @@ import attrs
 from attrs import frozen
 
 from midstream.protocol.base import ProviderThreadId, Reason, RunRange
-from midstream.protocol.records.handoff import ContextTransfer
+from midstream.protocol.errors import MidstreamError
+from midstream.protocol.records.handoff import ContextTransfer, HandoffStrategy
 from midstream.protocol.records.provider import ProviderThread
 from midstream.protocol.records.run import PlanStrategy, Run, SwitchPlan
 from midstream.protocol.records.thread import NextContext
@@ -36,16 +37,22 @@ def plan_switch(
     extra_stale: Mapping[ProviderThreadId, tuple[Reason, ...]] = {},
     delta_tokens: Callable[[tuple[int, ...]], int] | None = None,
     workspace_moved: bool = False,
+    wanted: HandoffStrategy | None = None,
 ) -> SwitchPlan:
     """Decide how `target` catches up with a thread before its next run.
 
     `current` is the run being planned. `incompatible` are the native conversations whose driver declares that
     they cannot take the new settings; `extra_stale` those found unusable just now (a resume, a native fork or a
     budget that failed); `delta_tokens` returns the tokens of the smallest delta over some run ordinals.
-    `strategy` is `unsupported` where something has to be told that the provider cannot take.
+    `strategy` is `unsupported` where something has to be told that the provider cannot take. `wanted` is the
+    strategy that the user asks for.
+
+    Raises:
+        MidstreamError: invalidState, where what is wanted cannot be done here.
     """
     signals = Signals(context=context, incompatible=incompatible, extra_stale=extra_stale, delta_tokens=delta_tokens)
-    choice = _Switch(history, target, policy, signals, history.to_tell(current)).choose()
+    switch = _Switch(history, target, policy, signals, history.to_tell(current))
+    choice = switch.choose() if wanted is None else switch.as_wanted(wanted)
     if context == "clean":
         choice = choice.because(CLEAN_CONTEXT)
     if workspace_moved and choice.handed_over:
@@ -63,7 +70,7 @@ class _Choice:
 
     @property
     def handed_over(self) -> bool:
-        return self.strategy in ("delta_since_target_last_seen", "full_thread_summary")
+        return self.strategy in ("delta_since_target_last_seen", "full_thread_summary", "checkpoint_summary")
 
     def because(self, *reasons: Reason) -> "_Choice":
         return attrs.evolve(self, reasons=distinct((*self.reasons, *reasons)))
@@ -92,6 +99,29 @@ class _Switch:
             first = Reason(code="first_use", message="This thread has no earlier run to tell of.")
             return _Choice(strategy="none", reasons=distinct((first, *stale)), transfers=self.history.pending("fork"))
         return self._begin(distinct(stale))
+
+    def as_wanted(self, wanted: HandoffStrategy) -> _Choice:
+        conversations = (known for known in self.history.conversations_of(self.target.provider) if self._usable(known))
+        known = next((known for known in conversations if self._missed(known) or known.missing_item_ids), None)
+        if not self.to_tell or wanted == "manual_context":
+            raise _impossible(
+                "There is nothing to tell yet." if not self.to_tell else "Edit a handoff to write your own."
+            )
+        if wanted == "delta_since_target_last_seen":
+            if known is None:
+                raise _impossible(f"{self.target.provider} has no earlier conversation here that missed something.")
+            able, ordinals = self._can(delta=True), self._missed(known)
+        else:
+            lived = known.native_run_ordinals if known is not None else ()
+            able, ordinals = self._can(delta=False), tuple(o for o in self.to_tell if o not in lived)
+        reasons = _why_told(known, self._missed(known)) if known else _never_saw(self.target.provider, self.to_tell)
+        if not able:
+            return self._unsupported(reasons)
+        forks = () if known else self.history.pending("fork")
+        return _Choice(strategy=wanted, known=known, ordinals=ordinals, transfers=forks, reasons=reasons)
+
+    def _usable(self, known: ProviderThread) -> bool:
+        return bool(self.history.covered_by(known)) and not unusable(known, self.target, self.signals)
 
     def _stale(self, known: ProviderThread) -> tuple[Reason, ...]:
         reasons = unusable(known, self.target, self.signals)
@@ -196,6 +226,10 @@ def _never_saw(provider: str, ordinals: tuple[int, ...]) -> tuple[Reason, ...]:
         Reason(code="first_use", message=f"{provider} takes part in this thread for the first time."),
         Reason(code="missed_runs", message=f"{provider} has not seen {run_list(ordinals)}."),
     )
+
+
+def _impossible(message: str) -> MidstreamError:
+    return MidstreamError("invalidState", f"{message} Leave the strategy out to have it chosen.")
 
 
 def _compacted(known: ProviderThread) -> Reason:

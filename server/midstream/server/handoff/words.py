@@ -17,6 +17,7 @@ LAST_REQUEST: Final = 160
 
 REQUESTED: Final = 5.0
 DECIDED: Final = 3.0
+SUMMARISED: Final = 4.0
 CONCLUDED: Final = 1.4
 """Weight of what an agent said last in a run; it tells how the run ended."""
 

@@ -69,13 +69,18 @@ class McpServer:
 
 @frozen(kw_only=True)
 class ThreadOptions:
-    """What a native conversation runs with; asserted anew at each start, resume and fork."""
+    """What a native conversation runs with; asserted anew at each start, resume and fork.
+
+    One that is `throw_away` runs no tool, touches no file, and is in no list of the provider: only a driver with the
+    capability `summarize` can start such.
+    """
 
     workspace: Path
     model: str | None
     options: JsonObject | None
     runtime_mode: RuntimeMode
     mcp_servers: tuple[McpServer, ...] = ()
+    throw_away: bool = False
 
 
 @frozen(kw_only=True)

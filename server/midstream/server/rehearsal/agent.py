@@ -79,7 +79,9 @@ class Agent:
     async def _new(self, given: JsonObject) -> JsonObject:
         self._crash_on("new")
         cwd = params.directory(given)
-        session = await self._open(Conversation.create(self._options.state_dir, str(cwd)), given)
+        throw_away = self._options.can("throw-away") and params.meta(given).get("midstream/throwAway") is True
+        begin = Conversation.fleeting if throw_away else Conversation.create
+        session = await self._open(begin(self._options.state_dir, str(cwd)), given)
         return self._described(session)
 
     async def _load(self, given: JsonObject) -> JsonObject:

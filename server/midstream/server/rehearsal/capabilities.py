@@ -10,6 +10,7 @@ _EXTENSIONS = {
     "steer": "steer",
     "questions": "questions",
     "turnStarted": "turn-started",
+    "throwAway": "throw-away",
 }
 
 

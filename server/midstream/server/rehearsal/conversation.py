@@ -42,8 +42,9 @@ class Stored:
 class Conversation:
     """One session's native conversation; ``records`` is what of it still stands after rewinds."""
 
-    def __init__(self, path: Path, cwd: str, records: tuple[Record, ...]) -> None:
+    def __init__(self, path: Path, cwd: str, records: tuple[Record, ...], *, throw_away: bool = False) -> None:
         self._path = path
+        self.throw_away = throw_away
         self.cwd = cwd
         self.records = records
 
@@ -63,6 +64,11 @@ class Conversation:
         return conversation
 
     @classmethod
+    def fleeting(cls, folder: Path, cwd: str) -> "Conversation":
+        """Begin a conversation that is never on disk, and so in no list."""
+        return cls(folder / f"{uuid4()}.jsonl", cwd, (), throw_away=True)
+
+    @classmethod
     def open(cls, folder: Path, session_id: str) -> "Conversation":
         """Read a session's file; raises ``UnknownSessionError``."""
         path = folder / f"{session_id}.jsonl"
@@ -80,6 +86,8 @@ class Conversation:
         self._write({"type": type(record).__name__, **attrs.asdict(record, recurse=False)})
 
     def _write(self, line: JsonObject) -> None:
+        if self.throw_away:
+            return
         with self._path.open("ab", buffering=0) as file:
             file.write(orjson.dumps(line) + b"\n")
 

@@ -23,6 +23,7 @@ ABILITIES = (
     "questions",
     "mcp",
     "turn-started",
+    "throw-away",
 )
 
 

@@ -38,3 +38,9 @@ def prompt_blocks(params: JsonObject, options: Options) -> list[JsonObject]:
             case kind:
                 raise RpcError(INVALID_PARAMS, f"This agent takes no content block of type {kind}.")
     return blocks
+
+
+def meta(given: JsonObject) -> JsonObject:
+    """What a request carries beside the protocol's own parameters."""
+    value = given.get("_meta")
+    return value if isinstance(value, dict) else {}

@@ -111,7 +111,8 @@ class Turn:
         if summary.is_summary_request(texts):
             await self._summarise(texts, place.updates)
             return "end_turn"
-        ahead = deque(directive for text in texts for directive in parse(text))
+        # A throw-away conversation obeys nothing.
+        ahead = deque(() if self._conversation.throw_away else (d for text in texts for d in parse(text)))
         while True:
             while self._steered:
                 ahead.extendleft(reversed(await self._take_steered(place.updates)))

@@ -23,6 +23,7 @@ from midstream.server.runtime.checkpointing import Checkpointer
 from midstream.server.runtime.clock import Clock, never_back, system_clock
 from midstream.server.runtime.engine import Engine
 from midstream.server.runtime.erasing import Eraser, unless_deleted
+from midstream.server.runtime.handoffs import Handoffs
 from midstream.server.runtime.ids import id_maker, milliseconds_of
 from midstream.server.runtime.ingest import Ingest
 from midstream.server.runtime.lanes import EffectWorker
@@ -34,6 +35,7 @@ from midstream.server.runtime.retention import Retention
 from midstream.server.runtime.secret_values import environment_secrets
 from midstream.server.runtime.services import Services
 from midstream.server.runtime.sessions import SessionManager
+from midstream.server.runtime.summarizing import Summarizers
 from midstream.server.store import Store
 
 LOG: Final = logging.getLogger(__name__)
@@ -73,7 +75,9 @@ class Daemon:
         self.restorer: Final = Restorer(self.checkpoints, self.checkpointer, leases)
         self._retention: Final = Retention(self.checkpoints, self.engine)
         self.attachments: Final = AttachmentStore(data_dir / "attachments")
-        self.planner: Final = Planner(store, self.ingest, self.registry, self._config, clock, new_id)
+        self.planner: Final = Planner(store, self.ingest, self.registry, self._config)
+        self.handoffs: Final = Handoffs(store, self.planner, self._config, self.engine.stamp)
+        self.summarizers: Final = Summarizers(self.registry, self._config)
         self._sessions: Final = SessionManager(
             self.registry.driver, new_id, self._minutes(lambda c: c.sessions.idle_minutes), self._tell_session
         )
@@ -83,6 +87,8 @@ class Daemon:
             Services(
                 engine=self.engine,
                 planner=self.planner,
+                handoffs=self.handoffs,
+                summarizers=self.summarizers,
                 sessions=self._sessions,
                 checkpointer=self.checkpointer,
                 leases=leases,

@@ -189,7 +189,7 @@ class Engine:
             MidstreamError: the change was refused, or the `commandId` stands for another one.
         """
         async with self._command(params) as command_id:
-            if (known := await self._replay(method, params)) is not None:
+            if (known := await self.replay(method, params)) is not None:
                 return known.answer
             await before()
             async with self.thread(thread_id) as turn:
@@ -206,7 +206,7 @@ class Engine:
         """Make a thread, once for each `commandId`: the command is prepared only where it is new."""
         method = "thread/create"
         async with self._command(params) as command_id:
-            if (known := await self._replay(method, params)) is not None:
+            if (known := await self.replay(method, params)) is not None:
                 return known.answer
             command = prepare()
             decision = create(command, self.stamp())
@@ -244,7 +244,12 @@ class Engine:
             if users > 1:
                 self._locks[name] = (lock, users - 1)
 
-    async def _replay(self, method: str, params: ChangeParams) -> "Replayed | None":
+    async def replay(self, method: str, params: ChangeParams) -> Replayed | None:
+        """Return the first answer to a command, None where it was not carried out yet.
+
+        Raises:
+            MidstreamError: commandIdConflict.
+        """
         if params.command_id is None:
             return None
         receipt = await self.store.receipt(params.command_id)

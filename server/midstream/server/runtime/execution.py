@@ -81,8 +81,14 @@ class Execution:
         self._services.retention.look_after(workspace)
 
     async def _guarded(self) -> Ended:
+        preparation = Preparation(self._services, self._thread_id, self._effect)
+        ended = await self._tried(preparation)
+        preparation.tell_ended(ended)
+        return ended
+
+    async def _tried(self, preparation: Preparation) -> Ended:
         try:
-            return await self._attempt()
+            return await self._attempt(preparation)
         except Superseded:
             return Ended(status="interrupted")
         except MidstreamError as error:
@@ -101,8 +107,7 @@ class Execution:
         failure = Failure(class_="unknown", message=message, retryable=True)
         return Ended(status="failed", failure=failure, lost=self._turn is not None)
 
-    async def _attempt(self) -> Ended:
-        preparation = Preparation(self._services, self._thread_id, self._effect)
+    async def _attempt(self, preparation: Preparation) -> Ended:
         async with preparation:
             if self._interrupted:
                 return Ended(status="interrupted")
@@ -117,10 +122,7 @@ class Execution:
                 return Ended(status="interrupted")
             self._turn = prepared.turn
             self._sent.set()
-            ended = await prepared.turn.run(prepared.input, prepared.options)
-            if prepared.turn.accepted.is_set():
-                preparation.tell_delivered()
-            return ended
+            return await prepared.turn.run(prepared.input, prepared.options)
 
     async def hear(self, word: Word) -> None:
         """Pass the user's word on to the provider."""

@@ -1,6 +1,5 @@
-"""How the next provider catches up: the plan from what is stored, and the handoffs that it asks for."""
+"""How the next provider catches up: the plan, from what is stored, and what its handoff is made from."""
 
-import secrets
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
@@ -10,22 +9,18 @@ from attrs import frozen
 from midstream.protocol.base import ProviderThreadId, Reason
 from midstream.protocol.errors import MidstreamError
 from midstream.protocol.records.config import Config
-from midstream.protocol.records.handoff import ContextHandoff, HandoffStrategy
+from midstream.protocol.records.handoff import HandoffStrategy
 from midstream.protocol.records.provider import ProviderThread
 from midstream.protocol.records.run import Run, SwitchPlan
 from midstream.protocol.records.thread import ModelSelection, NextContext
-from midstream.server.graph.changes import IdPrefix, Stamp
 from midstream.server.graph.state import ThreadState
-from midstream.server.handoff.build import build, effective_budget, minimum_tokens
+from midstream.server.handoff.build import effective_budget, minimum_tokens
 from midstream.server.handoff.material import Material
 from midstream.server.handoff.strategy import History, Policy, Target, plan_switch
 from midstream.server.providers.adapter import ThreadOptions
 from midstream.server.providers.registry import Registry
-from midstream.server.runtime.clock import Clock, as_time
-from midstream.server.runtime.drafting import draft, fits
 from midstream.server.runtime.ingest import Ingest
 from midstream.server.runtime.material import gather
-from midstream.server.runtime.secret_values import environment_secrets, workspace_secrets
 from midstream.server.runtime.workspaces import workspace_path
 from midstream.server.store import Store
 
@@ -34,21 +29,23 @@ HANDED_OVER: Final[Mapping[str, HandoffStrategy]] = {
     "delta_since_target_last_seen": "delta_since_target_last_seen",
     "full_thread_summary": "full_thread_summary",
     "checkpoint_summary": "checkpoint_summary",
-    "manual_context": "manual_context",
 }
 
 
 @frozen(kw_only=True)
-class Catchup:
-    """A plan and all handoffs that go with it, in the order to send."""
+class Wish:
+    """Who is to answer next and how they should catch up; None leaves a choice to the configuration and the plan."""
 
-    plan: SwitchPlan
-    handoffs: tuple[ContextHandoff, ...]
+    selection: ModelSelection
+    context: NextContext
+    strategy: HandoffStrategy | None = None
+    budget_tokens: int | None = None
+    summarizer: str | None = None
 
 
 @frozen(kw_only=True)
-class _Decided:
-    """A plan, and what its handoff is made from where it has one."""
+class Decided:
+    """A plan, what its handoff is made from where it has one, and the tokens that it may take."""
 
     plan: SwitchPlan
     material: Material | None
@@ -62,23 +59,13 @@ def context_of(plan: SwitchPlan | None) -> NextContext:
 
 
 class Planner:
-    """Plans switches and makes handoffs."""
+    """Plans switches."""
 
-    def __init__(
-        self,
-        store: Store,
-        ingest: Ingest,
-        registry: Registry,
-        config: Callable[[], Config],
-        clock: Clock,
-        new_id: Callable[[IdPrefix], str],
-    ) -> None:
+    def __init__(self, store: Store, ingest: Ingest, registry: Registry, config: Callable[[], Config]) -> None:
         self._store = store
         self._ingest = ingest
         self._registry = registry
         self._config = config
-        self._clock = clock
-        self._new_id = new_id
 
     async def probe(self, selection: ModelSelection) -> None:
         """Ask a provider what it can do, which a plan needs to know.
@@ -88,72 +75,18 @@ class Planner:
         """
         await self._registry.usable(selection.provider)
 
-    async def plan(
-        self,
-        state: ThreadState,
-        selection: ModelSelection,
-        *,
-        context: NextContext,
-        current: Run | None = None,
-        budget_tokens: int | None = None,
-    ) -> SwitchPlan:
-        """Decide how a provider catches up.
+    async def plan(self, state: ThreadState, wish: Wish, current: Run | None = None) -> SwitchPlan:
+        """Decide how a provider catches up. Raises as `decide`."""
+        return (await self.decide(state, wish, current)).plan
+
+    async def decide(self, state: ThreadState, wish: Wish, current: Run | None = None) -> Decided:
+        """Decide how a provider catches up, and gather what it has to be told; `current` is the run planned for.
 
         Raises:
-            MidstreamError: providerUnknown, providerUnavailable, providerUnauthenticated; handoffOverBudget.
+            MidstreamError: providerUnknown, providerUnavailable, providerUnauthenticated; handoffOverBudget;
+                invalidState, where the strategy wished for cannot be.
         """
-        return (await self._decide(state, selection, context, current, budget_tokens)).plan
-
-    async def catch_up(
-        self,
-        state: ThreadState,
-        selection: ModelSelection,
-        *,
-        context: NextContext,
-        current: Run | None,
-        strategy: HandoffStrategy | None = None,
-        budget_tokens: int | None = None,
-        summarizer: str | None = None,
-        on_collecting: Callable[[], None] | None = None,
-    ) -> Catchup:
-        """Decide how a provider catches up, and have the handoff for it: the run's own where it fits, or a new one.
-
-        Raises:
-            MidstreamError: as `plan`; and unsupported, where the provider takes no handoff.
-        """
-        decided = await self._decide(state, selection, context, current, budget_tokens)
-        plan, material = decided.plan, decided.material
-        if plan.strategy == "unsupported":
-            raise unsupported(selection, plan)
-        if material is None:
-            return Catchup(plan=plan, handoffs=())
-        if strategy is not None:
-            plan, material = attrs.evolve(plan, strategy=strategy), attrs.evolve(material, strategy=strategy)
-        own = () if current is None else (state.handoffs[handoff_id] for handoff_id in current.handoff_ids)
-        fitting = next((handoff for handoff in own if fits(handoff, plan)), None)
-        if fitting is not None:
-            stored = await self._store.handoff(fitting.id)
-            return Catchup(plan=plan, handoffs=() if stored is None else (stored,))
-        if on_collecting is not None:
-            on_collecting()
-        built = build(
-            material,
-            budget_tokens=decided.budget,
-            nonce=secrets.token_hex(8),
-            secrets=environment_secrets() | workspace_secrets(workspace_path(state.thread.workspace)),
-        )
-        wanted = summarizer or self._config().handoff.summarizer
-        handoff = draft(state, plan, material, built, Stamp(as_time(self._clock()), self._new_id), wanted)
-        return Catchup(plan=plan, handoffs=(handoff,))
-
-    async def _decide(
-        self,
-        state: ThreadState,
-        selection: ModelSelection,
-        context: NextContext,
-        current: Run | None,
-        budget_tokens: int | None,
-    ) -> _Decided:
+        selection = wish.selection
         provider = await self._registry.usable(selection.provider)
         target = Target(
             provider=selection.provider,
@@ -161,7 +94,7 @@ class Planner:
             runtime_mode=state.thread.runtime_mode,
             capabilities=provider.capabilities,
         )
-        budget = self._budget(budget_tokens, provider.capabilities.handoff.context_window)
+        budget = self._budget(wish.budget_tokens, provider.capabilities.handoff.context_window)
         over: dict[ProviderThreadId, tuple[Reason, ...]] = {}
         needs: list[int] = []
         while True:
@@ -169,20 +102,21 @@ class Planner:
                 history_of(state),
                 target,
                 self._policy(),
-                context=context,
+                context=wish.context,
                 current=current,
                 incompatible=self._incompatible(state, selection),
                 extra_stale=over,
+                wanted=wish.strategy,
             )
             strategy = HANDED_OVER.get(plan.strategy)
             if strategy is None:
-                return _Decided(plan=plan, material=None, budget=budget)
+                return Decided(plan=plan, material=None, budget=budget)
             await self._ingest.refresh(state.thread.id)
             material = await gather(self._store, state, plan, strategy, selection.provider, current)
             needs.append(minimum_tokens(material))
             if needs[-1] <= budget:
-                return _Decided(plan=plan, material=material, budget=budget)
-            if plan.provider_thread_id is None:
+                return Decided(plan=plan, material=material, budget=budget)
+            if plan.provider_thread_id is None or wish.strategy is not None:
                 raise _over_budget(min(needs), budget)
             message = f"What it missed does not fit {budget} tokens even when shortened."
             over[plan.provider_thread_id] = (Reason(code="over_budget", message=message),)
@@ -220,16 +154,6 @@ def _options(state: ThreadState, selection: ModelSelection) -> ThreadOptions:
         model=selection.model,
         options=selection.options,
         runtime_mode=state.thread.runtime_mode,
-    )
-
-
-def unsupported(selection: ModelSelection, plan: SwitchPlan) -> MidstreamError:
-    """Return the error of a provider that cannot be told what it must know."""
-    return MidstreamError(
-        "unsupported",
-        f"{selection.provider} takes no handoff, so it cannot go on with this thread. Choose another provider.",
-        capability="handoff",
-        plan=plan,
     )
 
 

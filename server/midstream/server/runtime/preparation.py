@@ -9,7 +9,7 @@ from attrs import frozen
 
 from midstream.protocol.base import Reason, ThreadId
 from midstream.protocol.errors import MidstreamError
-from midstream.protocol.notifications import HandoffPhase, HandoffProgress
+from midstream.protocol.notifications import HandoffPhase
 from midstream.protocol.records.handoff import ContextHandoff
 from midstream.protocol.records.item import UserMessageItem
 from midstream.protocol.records.run import Message, Run, SwitchPlan
@@ -18,12 +18,14 @@ from midstream.server.graph.effects import ExecuteAttempt
 from midstream.server.graph.state import ThreadState
 from midstream.server.providers.adapter import ContextBlock, NativeThread, ResumeFailed, ThreadOptions, TurnInput
 from midstream.server.runtime.engine import Turn
-from midstream.server.runtime.planning import Catchup, context_of
+from midstream.server.runtime.handoffs import NOT_ASKED, Catchup, Summarised
+from midstream.server.runtime.planning import Decided, Wish, context_of
+from midstream.server.runtime.progress import HandoffReport
 from midstream.server.runtime.services import Services
 from midstream.server.runtime.sessions import LiveSession
 from midstream.server.runtime.subagents import SubagentWatch
 from midstream.server.runtime.transcript import Setting, Transcript
-from midstream.server.runtime.turn import ProviderTurn
+from midstream.server.runtime.turn import Ended, ProviderTurn
 from midstream.server.runtime.workspaces import workspace_path
 
 PLANS: Final = 3
@@ -61,6 +63,8 @@ class Preparation:
         self._effect = effect
         self._stack = AsyncExitStack()
         self._handoffs: tuple[ContextHandoff, ...] = ()
+        self._resolved = False
+        self._report = HandoffReport(services.audience, thread_id, run_id=effect.run_id)
 
     async def __aenter__(self) -> Self:
         return self
@@ -80,6 +84,7 @@ class Preparation:
         for _ in range(PLANS):
             state, run = await self._current()
             catchup = await self._resolve()
+            self._resolved = True
             live = await self._session(state, run)
             options = self._options(state, run)
             try:
@@ -109,21 +114,36 @@ class Preparation:
         await self._engine.do(self._thread_id, AttachBaseline(run_id=run.id, checkpoint=checkpoint))
 
     async def _resolve(self) -> Catchup:
-        self._tell("deciding", "Deciding how the agent catches up.")
+        self._report.say("deciding", "Deciding how the agent catches up.")
         _, run = await self._current()
         await self._services.planner.probe(run.selection)  # not under the lock: the agent may be slow to start
         async with self._engine.thread(self._thread_id) as turn:
             run = self._run_of(turn.state)
-            catchup = await self._services.planner.catch_up(
-                turn.state, run.selection, context=context_of(run.plan), current=run, on_collecting=self._collecting
-            )
-            await self._fix(turn, run, catchup)
-        self._handoffs = catchup.handoffs
-        if catchup.handoffs:
-            self._tell("ready", f"{len(catchup.handoffs)} handoff ready.", 100)
-        return catchup
+            wish = Wish(selection=run.selection, context=context_of(run.plan))
+            named = [turn.state.handoffs[handoff_id] for handoff_id in run.handoff_ids]
+            catchup = await self._services.handoffs.kept(turn.state, wish, named, run, stale=True)
+            if catchup is not None:
+                return await self._fix(turn, run, catchup)
+            decided = await self._services.planner.decide(turn.state, wish, run)
+        if decided.material is not None:
+            self._report.say("collecting", "Collecting what the agent missed.", 20)
+        summarised = await self._summarise(turn.state, decided, wish)
+        async with self._engine.thread(self._thread_id) as turn:
+            run = self._run_of(turn.state)
+            decided = await self._services.planner.decide(turn.state, wish, run)
+            handoff = self._services.handoffs.make(turn.state, decided, wish, summarised)
+            made = () if handoff is None else (handoff,)
+            return await self._fix(turn, run, Catchup(plan=decided.plan, handoffs=made))
 
-    async def _fix(self, turn: Turn, run: Run, catchup: Catchup) -> None:
+    async def _summarise(self, state: ThreadState, decided: Decided, wish: Wish) -> Summarised:
+        """Wait for a provider's summary, where one is wanted; the thread is free meanwhile."""
+        asked = self._services.summarizers.asked(state, wish)
+        if asked is None or decided.material is None:
+            return NOT_ASKED
+        self._report.say("summarizing", f"Waiting for the summary of {asked}.", 40)
+        return await self._services.summarizers.summarise(state, decided, wish)
+
+    async def _fix(self, turn: Turn, run: Run, catchup: Catchup) -> Catchup:
         known = turn.state.handoffs
         await turn.do(
             FixPlan(
@@ -134,9 +154,10 @@ class Preparation:
                 handoffs=tuple(handoff for handoff in catchup.handoffs if handoff.id not in known),
             )
         )
-
-    def _collecting(self) -> None:
-        self._tell("collecting", "Collecting what the agent missed.", 20)
+        self._handoffs = catchup.handoffs
+        if catchup.handoffs:
+            self._tell("ready", "What the agent has to be told is ready.", 100)
+        return catchup
 
     async def _session(self, state: ThreadState, run: Run) -> LiveSession:
         workspace = workspace_path(state.thread.workspace)
@@ -224,6 +245,7 @@ class Preparation:
             transcript,
             subagents,
         )
+        turn.on_accepted = self.tell_accepted
         return Prepared(turn=turn, input=turn_input, options=options)
 
     async def _input(self, catchup: Catchup) -> TurnInput:
@@ -250,21 +272,16 @@ class Preparation:
                 messages.append(Message(text=item.text if text is None else text, attachments=item.attachments))
         return messages or [run.message]
 
-    def tell_delivered(self) -> None:
+    def tell_accepted(self) -> None:
         """Say that the handoffs arrived."""
         if self._handoffs:
             self._tell("delivered", "The agent took the handoff.", 100)
 
+    def tell_ended(self, ended: Ended) -> None:
+        """Say that the handoffs did not arrive, where they did not: nothing is told after they did."""
+        if self._handoffs or not self._resolved:
+            phase: HandoffPhase = "cancelled" if ended.status == "interrupted" else "failed"
+            self._tell(phase, ended.failure.message if ended.failure else "The run ended before the agent took it.")
+
     def _tell(self, phase: HandoffPhase, message: str, percentage: int | None = None) -> None:
-        self._services.audience.to_subscribers(
-            self._thread_id,
-            HandoffProgress(
-                thread_id=self._thread_id,
-                run_id=self._effect.run_id,
-                handoff_id=self._handoffs[0].id if self._handoffs else None,
-                command_id=None,
-                phase=phase,
-                message=message,
-                percentage=percentage,
-            ),
-        )
+        self._report.say(phase, message, percentage, self._handoffs[0].id if self._handoffs else None)

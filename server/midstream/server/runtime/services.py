@@ -10,10 +10,12 @@ from midstream.server.runtime.audience import Audience
 from midstream.server.runtime.checkpointing import Checkpointer
 from midstream.server.runtime.engine import Engine
 from midstream.server.runtime.erasing import Eraser
+from midstream.server.runtime.handoffs import Handoffs
 from midstream.server.runtime.leases import WorkspaceLeases
 from midstream.server.runtime.planning import Planner
 from midstream.server.runtime.retention import Retention
 from midstream.server.runtime.sessions import SessionManager
+from midstream.server.runtime.summarizing import Summarizers
 
 
 @frozen(kw_only=True)
@@ -22,6 +24,8 @@ class Services:
 
     engine: Engine
     planner: Planner
+    handoffs: Handoffs
+    summarizers: Summarizers
     sessions: SessionManager
     checkpointer: Checkpointer
     leases: WorkspaceLeases

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Final, Literal
 
@@ -54,6 +54,7 @@ class ProviderTurn:
         self._subagents = subagents
         self.accepted: Final = asyncio.Event()
         self._interrupted = False
+        self.on_accepted: Callable[[], None] = lambda: None
 
     async def interrupt(self) -> None:
         """Ask for the turn to stop, once it was taken for certain: a session may not know a turn that just begins."""
@@ -101,6 +102,7 @@ class ProviderTurn:
             self._thread_id, AcceptTurn(run_id=self._run_id, attempt=self._attempt, turn_ref=turn_ref)
         )
         self.accepted.set()
+        self.on_accepted()
         if self._interrupted:
             await self.live.session.interrupt(self.native_ref)
 

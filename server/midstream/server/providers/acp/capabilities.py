@@ -21,7 +21,7 @@ INTRODUCTION: Final[Mapping[str, object]] = {
 class Agent:
     """What an agent announced; what is not announced is not supported.
 
-    `load` replays a conversation, `resume` does not; the last six are our own agents' extensions.
+    `load` replays a conversation, `resume` does not; the last seven are our own agents' extensions.
     """
 
     version: str | None
@@ -36,6 +36,7 @@ class Agent:
     steer: bool
     questions: bool
     turn_started: bool
+    throw_away: bool
     subagents: bool
     context_window: int | None
 
@@ -59,6 +60,7 @@ def parse_agent(initialized: JsonObject) -> Agent:
         steer=ours.get("steer") is True,
         questions=ours.get("questions") is True,
         turn_started=ours.get("turnStarted") is True,
+        throw_away=ours.get("throwAway") is True,
         subagents=bool(ours),
         context_window=count_of(ours, "contextWindow"),
     )
@@ -85,7 +87,7 @@ def capabilities(agent: Agent, models: bool) -> Capabilities:
         images=agent.images,
         mcp_servers=True,
         models=models,
-        summarize=True,
+        summarize=agent.throw_away,
         handoff=HandoffCapability(
             channel="embeddedResource" if agent.embedded_context else "inlinePreamble",
             delta=True,

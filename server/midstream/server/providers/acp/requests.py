@@ -66,4 +66,5 @@ def place(options: ThreadOptions) -> JsonObject:
         }
         for server in options.mcp_servers
     ]
-    return {"cwd": str(real_folder(options.workspace)), "mcpServers": servers}
+    where: JsonObject = {"cwd": str(real_folder(options.workspace)), "mcpServers": servers}
+    return {**where, "_meta": {"midstream/throwAway": True}} if options.throw_away else where

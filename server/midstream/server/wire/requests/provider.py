@@ -11,6 +11,7 @@ from midstream.protocol.methods.provider import (
 from midstream.protocol.records.thread import Thread
 from midstream.server.graph.commands import SwitchProvider
 from midstream.server.runtime.engine import Prepared, Turn
+from midstream.server.runtime.planning import Wish
 from midstream.server.wire.client import Client
 from midstream.server.wire.requests.host import Host, answered
 from midstream.server.wire.service import Handler
@@ -25,7 +26,7 @@ def handlers(host: Host) -> dict[str, Handler]:
     async def switch(_: Client, params: ProviderSwitchParams) -> object:
         async def prepare(turn: Turn) -> Prepared:
             context = params.context or "auto"
-            plan = await host.daemon.planner.plan(turn.state, params.selection, context=context)
+            plan = await host.daemon.planner.plan(turn.state, Wish(selection=params.selection, context=context))
             return Prepared(
                 SwitchProvider(selection=params.selection, context=context),
                 lambda answer: ProviderSwitchResult(thread=answered(answer, Thread), plan=plan),

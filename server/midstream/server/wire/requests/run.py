@@ -29,7 +29,8 @@ from midstream.server.graph.commands import (
 from midstream.server.graph.decide import Answer
 from midstream.server.runtime.attachments import check_attachments
 from midstream.server.runtime.engine import Prepared, Turn
-from midstream.server.runtime.planning import unsupported
+from midstream.server.runtime.handoffs import unsupported
+from midstream.server.runtime.planning import Wish
 from midstream.server.runtime.workspaces import workspace_path
 from midstream.server.wire.client import Client
 from midstream.server.wire.requests.host import Host, answered
@@ -78,7 +79,7 @@ def handlers(host: Host) -> dict[str, Handler]:
             workspace_path(state.thread.workspace)
             known = state.runs[run.id]
             selection = params.selection or known.selection
-            plan = await host.daemon.planner.plan(state, selection, context="auto", current=known)
+            plan = await host.daemon.planner.plan(state, Wish(selection=selection, context="auto"), known)
             if plan.strategy == "unsupported":
                 raise unsupported(selection, plan)
             command = RetryRun(run_id=run.id, selection=selection, plan=plan)

@@ -3,19 +3,20 @@
 from functools import partial
 from typing import Final, NoReturn
 
+from attrs import frozen
+
 from midstream.protocol.base import HandoffId
 from midstream.protocol.errors import MidstreamError
 from midstream.protocol.methods.run import ReplacedHandoff, RunStartParams, RunStartResult
-from midstream.protocol.records.handoff import ContextHandoff
+from midstream.protocol.records.handoff import ContextHandoff, HandoffInfo
 from midstream.protocol.records.run import Message, Run, SwitchPlan
-from midstream.protocol.records.thread import NextContext
 from midstream.server.graph.commands import RestartRun, StartRun, SteerRun
-from midstream.server.graph.queue import unsent_handoff
+from midstream.server.graph.prepared import unsent_handoff
 from midstream.server.graph.state import ThreadState
 from midstream.server.runtime.attachments import check_attachments
-from midstream.server.runtime.drafting import fits
 from midstream.server.runtime.engine import Prepared, Turn
-from midstream.server.runtime.planning import unsupported
+from midstream.server.runtime.handoffs import missed_by, unsupported
+from midstream.server.runtime.planning import Wish
 from midstream.server.runtime.workspaces import workspace_path
 from midstream.server.wire.client import Client
 from midstream.server.wire.requests.host import Host, answered
@@ -85,40 +86,75 @@ async def _prepare_start(host: Host, state: ThreadState, params: RunStartParams,
     workspace_path(state.thread.workspace)
     if state.thread.archived_at is not None:
         _refuse(state, "This thread is archived; take it out of the archive first.")
-    selection = params.selection or state.thread.selection
-    context: NextContext = params.context or state.thread.next_context
-    plan = await host.daemon.planner.plan(state, selection, context=context)
+    wish = Wish(
+        selection=params.selection or state.thread.selection, context=params.context or state.thread.next_context
+    )
+    plan = await host.daemon.planner.plan(state, wish)
     if plan.strategy == "unsupported":
-        raise unsupported(selection, plan)
-    kept, made, replaced = await _named(host, state, params, plan)
+        raise unsupported(wish.selection, plan)
+    named = await _named(host, state, params, wish)
+    plan = named.plan or plan
     command = StartRun(
         message=message,
-        selection=selection,
-        context=context,
+        selection=wish.selection,
+        context=wish.context,
         queue=params.delivery == "queue",
         plan=plan,
-        handoff_ids=(*kept, *(handoff.id for handoff in made)),
-        handoffs=made,
-        replaced=replaced,
+        handoff_ids=named.handoff_ids,
+        handoffs=named.made,
+        replaced=named.replaced,
     )
-    return _prepared(command, plan, replaced)
+    return _prepared(command, plan, named.replaced)
 
 
-async def _named(
-    host: Host, state: ThreadState, params: RunStartParams, plan: SwitchPlan
-) -> tuple[tuple[HandoffId, ...], tuple[ContextHandoff, ...], tuple[ReplacedHandoff, ...]]:
-    """Return the named handoffs that still fit, those made in place of others, and which stand for which."""
+@frozen(kw_only=True)
+class _Named:
+    """What became of the handoffs that a run names: those to send, those made just now, which stand for which."""
+
+    plan: SwitchPlan | None = None
+    handoff_ids: tuple[HandoffId, ...] = ()
+    made: tuple[ContextHandoff, ...] = ()
+    replaced: tuple[ReplacedHandoff, ...] = ()
+
+
+async def _named(host: Host, state: ThreadState, params: RunStartParams, wish: Wish) -> _Named:
     named = [unsent_handoff(state, handoff_id) for handoff_id in params.handoff_ids or ()]
-    kept = tuple(handoff.id for handoff in named if fits(handoff, plan))
-    stale = [handoff for handoff in named if handoff.id not in kept]
-    if not stale:
-        return kept, (), ()
-    selection = params.selection or state.thread.selection
-    context = params.context or state.thread.next_context
-    catchup = await host.daemon.planner.catch_up(state, selection, context=context, current=None)
-    made = () if kept else catchup.handoffs
-    replaced = tuple(ReplacedHandoff(from_=old.id, to=new.id) for old in stale for new in catchup.handoffs if not kept)
-    return kept, made, replaced
+    if not named:
+        return _Named()
+    handoffs, stale = host.daemon.handoffs, params.allow_stale_handoff is True
+    kept = await handoffs.kept(state, wish, named, None, stale=stale)
+    if kept is not None:
+        first, *made = kept.handoffs
+        others = (old.id for old in named if old.id != first.id)
+        return _Named(
+            plan=kept.plan,
+            handoff_ids=tuple(handoff.id for handoff in kept.handoffs),
+            made=tuple(made),
+            replaced=tuple(ReplacedHandoff(from_=old, to=first.id) for old in others),
+        )
+    decided = await host.daemon.planner.decide(state, wish)
+    for old in named:
+        if old.strategy == "manual_context":
+            raise _stale(old, missed_by(decided.plan, old))
+    new = handoffs.make(state, decided, wish)
+    if new is None:
+        return _Named()
+    return _Named(
+        plan=decided.plan,
+        handoff_ids=(new.id,),
+        made=(new,),
+        replaced=tuple(ReplacedHandoff(from_=old.id, to=new.id) for old in named),
+    )
+
+
+def _stale(handoff: HandoffInfo, missed: tuple[int, ...]) -> MidstreamError:
+    return MidstreamError(
+        "handoffStale",
+        f"The thread moved on since handoff {handoff.id} was edited. Edit a new preview, or allow a stale handoff: "
+        "then what it does not cover follows it.",
+        handoffId=handoff.id,
+        missedRunOrdinals=missed,
+    )
 
 
 def _prepared(
