@@ -1,17 +1,16 @@
 """Summaries that providers write: used where they can be trusted, done without where they cannot."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
-from lsprotocol import types as lsp
 
 from midstream.protocol.notifications import HandoffProgress
 from midstream.protocol.records.handoff import ContextHandoff
 from midstream.protocol.records.thread import Thread
-from scenarios.steps import phases, selection
-from support.editor import Editor, Refused, editor_on, providers
+from scenarios.steps import phases, received, selection
+from support.editor import Editor, editor_on, providers
+from support.raw import notification, raw_client, request
 
 TALK = "\n".join(f"say: Statement{n} was made about module{n}." for n in range(60))
 QUICK = {"handoff": {"summarySeconds": 1.0}}
@@ -91,16 +90,18 @@ async def test_a_provider_that_cannot_promise_to_run_nothing_is_not_asked(tmp_pa
         assert "cannot be asked for a summary: No provider nobody is configured" in (handoff.fallback_reason or "")
 
 
-async def test_the_conversation_of_a_summary_is_in_no_list_and_no_record(editor: Editor, workspace: Path) -> None:
-    thread = await thread_with(editor, workspace)
-    before = await editor.read(thread)
-    said = await editor.recall(thread, "rehearsal")
-    handoff = await preview(editor, thread, summarizer="rehearsal")
-    assert handoff.created_by == "provider"
-    after = await editor.read(thread)
-    assert after.provider_threads[0].native_run_ordinals == (1, 2, 3)
-    assert len(after.provider_threads) == len(before.provider_threads) == 1
-    assert (await editor.recall(thread, "rehearsal"))[: len(said)] == said
+async def test_the_conversation_of_a_summary_is_in_no_list_and_no_record(tmp_path: Path, workspace: Path) -> None:
+    agents = providers("discreet", state=tmp_path / "agents")
+    async with editor_on(tmp_path / "data", "--rehearsal", config={"providers": agents}) as editor:
+        thread = await editor.new_thread(workspace, "discreet")
+        await editor.say(thread, TALK)
+        before, files = await editor.read(thread), sorted((tmp_path / "agents").rglob("*.jsonl"))
+        handoff = await preview(editor, thread, summarizer="discreet")
+        assert handoff.created_by == "provider"
+        after = await editor.read(thread)
+        assert after.provider_threads == before.provider_threads
+        assert sorted((tmp_path / "agents").rglob("*.jsonl")) == files
+        assert received(await editor.recall(thread, "discreet")) == [TALK, "recall"]
 
 
 async def test_a_configured_summariser_writes_what_a_run_is_sent(tmp_path: Path, workspace: Path) -> None:
@@ -123,15 +124,20 @@ async def test_a_run_can_be_interrupted_while_its_summary_is_written(tmp_path: P
         assert phases(editor, run)[-1] == "cancelled"
 
 
-async def test_a_preview_can_be_cancelled_while_its_summary_is_written(editor: Editor, workspace: Path) -> None:
-    thread = await thread_with(editor, workspace, "hang")
-    params = {"threadId": thread.id, "selection": selection("understudy"), "summarizer": "source"}
-    asked = editor.protocol.send_request_async("handoff/preview", params, msg_id="preview-1")
-    waiting = asyncio.ensure_future(asked)
-    await editor.until(lambda n: isinstance(n, HandoffProgress) and n.phase == "summarizing")
-    editor.protocol.notify(lsp.CANCEL_REQUEST, lsp.CancelParams(id="preview-1"))
-    await editor.until(lambda n: isinstance(n, HandoffProgress) and n.phase == "cancelled")
-    waiting.cancel()
-    assert (await editor.call("handoff/list", thread_id=thread.id)).handoffs == ()
-    with pytest.raises(Refused):
-        await editor.call("handoff/read", handoff_id="hof_none")
+async def test_a_preview_can_be_cancelled_while_its_summary_is_written(tmp_path: Path, workspace: Path) -> None:
+    async with raw_client(tmp_path / "data") as client:
+        await client.initialize(config={"providers": providers("rehearsal", "understudy", state=tmp_path / "agents")})
+        thread = await client.new_thread(workspace, "rehearsal")
+        await client.result("thread/subscribe", {"threadId": thread})
+        for text in (TALK, "summary hang"):
+            await client.result("run/wait", {"runId": await client.begin(thread, text)})
+        params = {"threadId": thread, "selection": selection("understudy"), "summarizer": "source"}
+        await client.send(request("asked", "handoff/preview", params))
+        while (await client.until("handoff/progress"))["params"]["phase"] != "summarizing":
+            pass
+        await client.send(notification("$/cancelRequest", {"id": "asked"}))
+        assert (await client.answer_to("asked"))["error"]["code"] == -32800
+        while (told := await client.until("handoff/progress"))["params"]["phase"] != "cancelled":
+            pass
+        assert told["params"]["handoffId"] is None
+        assert await client.result("handoff/list", {"threadId": thread}) == {"handoffs": []}

@@ -101,6 +101,13 @@ def test_a_value_known_for_a_secret_is_gone_too() -> None:
     assert "4711" not in told(made, frozenset({"zq8-plain-4711-value"}))
 
 
+def test_what_a_command_shows_of_an_env_file_is_gone_whatever_it_is_called() -> None:
+    made = item(
+        CommandItem, 1, command="cat .env", exit_code=1, output="MODE=zq8Plain4711Value\nfailed on zq8Plain4711Value"
+    )
+    assert "4711" not in told(made)
+
+
 def test_beside_the_cut_of_a_shortened_field_nothing_is_told_by_halves() -> None:
     head, tail = "intro\nthe key is " + KEY[:20], KEY[20:] + " it was\nthe end"
     mark = Shortened(field="text", head_length=len(head), tail_offset=99_999)

@@ -39,6 +39,12 @@ _RULES: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]] = tuple(
         ),
         ("token", "xox npm_", r"\b(?:xox[abeoprs]-[A-Za-z0-9-]{10,}|npm_[A-Za-z0-9]{36})"),
         ("token", "pypi- hf_", r"\b(?:pypi-[A-Za-z0-9_-]{40,}|hf_[A-Za-z0-9]{30,})"),
+        ("token", "sg.", r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
+        ("token", "ya29.", r"\bya29\.[A-Za-z0-9_-]{20,}"),
+        ("token", "dop_v1_ glsa_", r"\b(?:dop_v1_[a-f0-9]{64}|glsa_[A-Za-z0-9_]{30,})"),
+        ("token", "hooks.slack.com", r"(?<=hooks\.slack\.com/services/)[A-Za-z0-9/]{20,}"),
+        ("private key", "age-secret-key-", r"(?i)\bAGE-SECRET-KEY-1[A-Z0-9]{50,}"),
+        ("access key", "accountkey=", r"(?i)(?<=\bAccountKey=)[A-Za-z0-9+/]{40,}={0,2}"),
         ("access key", "akia asia", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
         ("token", "eyj", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
         ("token", "bearer", r"(?i)(?<=\bbearer )[A-Za-z0-9._~+/-]{16,}=*"),
@@ -58,6 +64,9 @@ _PLACEHOLDER: Final = re.compile(
 
 _PLAIN: Final = re.compile(r"(?i)[a-z]+(?:[._:-]+[a-z]+)*\.?")
 """Words without a digit, as prose and code have them after such a name."""
+
+_FORGED: Final = re.compile(r"<(?=/?\s*midstream-handoff)", re.IGNORECASE)
+"""The beginning of what would pose as the fence."""
 
 PLACE: Final = "[redacted: {}]"
 MARK: Final = re.compile(r"\[redacted: [A-Za-z ]+\]")
@@ -111,12 +120,16 @@ class Redactor:
         self._secrets = secrets
 
     def text(self, text: str) -> str:
-        """Return a text that may be told."""
-        return redact(clean(text), self._secrets)[0]
+        """Return a text that may be told: no mark in it can be taken for one of ours either."""
+        return _FORGED.sub("\u2039", redact(clean(text), self._secrets)[0])
 
     def values(self, text: str) -> str:
         """Return a text, already fit to be told, without values that were not known for secrets when it was made."""
         return _without(text, self._secrets)[0]
+
+    def also(self, secrets: frozenset[str]) -> "Redactor":
+        """Return one that knows more values."""
+        return Redactor(self._secrets | secrets)
 
     @staticmethod
     def whole_lines(item: Item) -> Callable[[str, str], str]:

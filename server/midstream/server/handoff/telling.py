@@ -30,6 +30,7 @@ from midstream.server.handoff.outcome import commanded, outcome, telling_lines
 from midstream.server.handoff.pieces import Piece, cut
 from midstream.server.handoff.redact import Redactor
 from midstream.server.handoff.text import clip, one_line
+from midstream.server.handoff.values import assigned
 
 COMMAND_SHOWN: Final = 200
 """Bytes of a command that are told."""
@@ -51,7 +52,7 @@ class _Teller:
 
     def __init__(self, item: Item, redactor: Redactor) -> None:
         self._item = item
-        self._redactor = redactor
+        self._redactor = redactor.also(_shown_in_env_file(item))
         self._whole = redactor.whole_lines(item)
 
     def facts(self) -> Iterator[Fact]:
@@ -149,6 +150,17 @@ class _Teller:
 
     def _line(self, text: str) -> str:
         return one_line(self._redactor.text(text))
+
+
+def _shown_in_env_file(item: Item) -> frozenset[str]:
+    """Return the secret-like values that an item shows of a file that sets variables."""
+    match item:
+        case CommandItem(command=command, output=output) if ".env" in command:
+            return assigned(output)
+        case ToolItem(input=given, output=str(output)) if ".env" in str(given):
+            return assigned(output)
+        case _:
+            return frozenset()
 
 
 def _rows(lines: Iterable[str]) -> tuple[Piece, ...]:

@@ -9,13 +9,18 @@ _BREAKS: Final = re.compile("\r\n|[\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
 _ANSI: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 """Colours and cursor movements, and the titles and links that terminals take."""
 
+_INVISIBLE: Final = re.compile(
+    "[\u00ad\u200b\u200e\u200f\u2060-\u2064\ufeff\U000e0000-\U000e007f]|(?<=[!-~])[\u200c\u200d]+(?=[!-~])"
+)
+"""Characters that nobody sees: they hide words, and break up what a rule would find. Joiners stay in scripts."""
+
 _HARMFUL: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Controls, marks that turn the direction of reading, and surrogates, which UTF-8 cannot hold."""
 
 
 def clean(text: str) -> str:
-    """Return a text whose only control characters are tabs and line feeds, and which UTF-8 can hold."""
-    return _HARMFUL.sub("\ufffd", _BREAKS.sub("\n", _ANSI.sub("", text)))
+    """Return a text whose only control characters are tabs and line feeds, all of it seen, and which UTF-8 can hold."""
+    return _HARMFUL.sub("\ufffd", _BREAKS.sub("\n", _INVISIBLE.sub("", _ANSI.sub("", text))))
 
 
 def one_line(text: str) -> str:
