@@ -146,7 +146,7 @@ def test_constraints_and_the_first_and_last_request_survive_any_budget_that_is_a
     assert built.summary_text.count("Never touch the schema.") == 2
     assert "First goal." in built.summary_text
     assert "Last request." in built.summary_text
-    assert "Left out for want of room: 37 of goals" in built.summary_text
+    assert "Left out: 37 goals" in built.summary_text
 
 
 def test_less_than_the_minimum_is_refused_with_both_figures() -> None:

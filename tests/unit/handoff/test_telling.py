@@ -17,7 +17,7 @@ from midstream.protocol.records.item import (
     Shortened,
     UserMessageItem,
 )
-from midstream.server.handoff.facts import Change, Fact, Telling, dump, load
+from midstream.server.handoff.facts import Change, Fact, Telling, bulk, dump, load
 from midstream.server.handoff.pieces import LONGEST, cut
 from midstream.server.handoff.redact import Redactor
 from midstream.server.handoff.telling import facts_of
@@ -71,6 +71,16 @@ def test_a_long_row_is_cut_between_words() -> None:
 )
 def test_facts_come_back_as_they_were_stored(facts: tuple[Fact, ...]) -> None:
     assert load(dump(facts)) == facts
+
+
+def test_only_a_single_message_or_command_is_bulk() -> None:
+    def section(made: Item) -> str | None:
+        return bulk(dump(facts_of(made, Redactor())))
+
+    assert section(item(AgentMessageItem, 1, text='It said ["told", "x"].')) == "conversation"
+    assert section(item(CommandItem, 1, command="make")) == "commands"
+    assert section(item(AgentMessageItem, 1, text="Decision: use WAL.")) is None
+    assert section(item(UserMessageItem, 1, text="Go on.")) is None
 
 
 def test_reasoning_diffs_and_what_the_user_allowed_give_nothing_to_tell() -> None:

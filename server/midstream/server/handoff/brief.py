@@ -12,6 +12,8 @@ from midstream.server.handoff.naming import run_list
 from midstream.server.handoff.pieces import cut
 from midstream.server.handoff.summary import Written
 
+PINNED: Final[tuple[SectionKind, ...]] = ("goals", "constraints")
+
 TERSE: Final = 2_500
 """Tokens of a handoff below which files are told by their names alone."""
 
@@ -42,6 +44,12 @@ _OF_CHECKPOINT: Final[tuple[SectionKind, ...]] = (
 """What a checkpoint's summary tells: how things stand, and not what was said."""
 
 _LEGEND: Final = "r3 is run 3; what is not marked otherwise completed."
+
+
+def pinned(material: Material) -> tuple[Section, ...]:
+    """Return the sections that hold what is never left out."""
+    sections = (Section(kind=kind, entries=tuple(_COLLECT[kind](material))) for kind in PINNED)
+    return tuple(section for section in sections if section.entries)
 
 
 def brief(material: Material, budget_tokens: int, written: Written | None = None) -> tuple[Section, ...]:

@@ -1,14 +1,11 @@
 """Giving out the room of a handoff, so that what matters most stays and the newest words stay longest."""
 
-from collections.abc import Iterable
 from typing import Final
 
 from midstream.protocol.records.handoff import HandoffEntry, HandoffSection, SectionKind
 from midstream.server.handoff.choice import Choice, Survey
 from midstream.server.handoff.entries import TITLES, Section
 from midstream.server.handoff.pieces import tokens_of
-from midstream.server.handoff.render import heading, left_out
-from midstream.server.handoff.tokens import count
 
 FLOORS: Final[dict[SectionKind, float]] = {
     "goals": 0.25,
@@ -24,6 +21,10 @@ FLOORS: Final[dict[SectionKind, float]] = {
 """Each section's part of the room that pinned text leaves, before what is worth most anywhere is told."""
 
 
+LEFT_OUT: Final = 40
+"""Tokens of the line that names what is left out, with a count for every section."""
+
+
 def effective_budget(configured: int, context_window: int | None, used: int | None) -> int:
     """Return the tokens a handoff may take: a quarter of the target's window stays in reserve. Never below 0."""
     if context_window is None:
@@ -31,9 +32,9 @@ def effective_budget(configured: int, context_window: int | None, used: int | No
     return max(0, min(configured, context_window - (used or 0) - context_window // 4))
 
 
-def smallest(sections: tuple[Section, ...]) -> int:
+def smallest(pinned: tuple[Section, ...]) -> int:
     """Return the least room that `fit` can do with: what is pinned, and the line that says what is left out."""
-    return Choice(sections).used + _reserve(sections)
+    return Choice(pinned).used + LEFT_OUT
 
 
 def whole(sections: tuple[Section, ...], room: int) -> tuple[HandoffSection, ...] | None:
@@ -61,17 +62,5 @@ def whole(sections: tuple[Section, ...], room: int) -> tuple[HandoffSection, ...
 def fit(sections: tuple[Section, ...], survey: Survey, room: int) -> tuple[HandoffSection, ...]:
     """Return the sections with what is worth most, in about `room` tokens: never less than what is pinned."""
     choice = Choice(sections)
-    choice.fill(survey, room - _reserve(sections), FLOORS)
+    choice.fill(survey, room - LEFT_OUT, FLOORS)
     return choice.sections()
-
-
-def _reserve(sections: Iterable[Section]) -> int:
-    """Return the tokens of the line that names what is left out, at its longest."""
-    most = (
-        HandoffSection(
-            kind=section.kind, title="", entries=(), omitted=sum(not entry.pinned for entry in section.entries)
-        )
-        for section in sections
-    )
-    line = left_out(tuple(most))
-    return count(heading(line) + "\n") if line else 0

@@ -3,9 +3,11 @@
 import math
 from typing import Final
 
+import attrs
+
 from midstream.protocol.errors import MidstreamError
 from midstream.protocol.records.handoff import HandoffSection, HandoffTokens
-from midstream.server.handoff.brief import brief, opening
+from midstream.server.handoff.brief import brief, opening, pinned
 from midstream.server.handoff.budget import effective_budget, fit, smallest, whole
 from midstream.server.handoff.choice import Survey
 from midstream.server.handoff.fence import LONGEST_NONCE, fence
@@ -44,7 +46,7 @@ def build(
     """
     sections = brief(material, budget_tokens, written)
     frame = _frame(material)
-    least = frame + smallest(sections)
+    least = frame + smallest(pinned(material))
     _check(_tokens(least), budget_tokens)
     room = most = countable(budget_tokens) - frame
 
@@ -52,12 +54,12 @@ def build(
         text = Redactor(secrets).values(render(opening(material), told, marks))
         return _built(text, nonce, budget_tokens, marks, told, _carried(material, told))
 
-    everything = whole(sections, room)
+    everything = None if material.unread else whole(sections, room)
     if everything is not None and (built := lay_out(everything)).tokens.estimated <= budget_tokens:
         return built
     best, survey = None, Survey(sections)
     for _ in range(ROUNDS):
-        built = lay_out(fit(sections, survey, room))
+        built = lay_out(tuple(_counted(section, material) for section in fit(sections, survey, room)))
         spare = countable(budget_tokens) - count(built.sent_text)
         if spare >= 0 and (best is None or built.tokens.estimated > best.tokens.estimated):
             best = built
@@ -86,7 +88,12 @@ def build_edited(summary_text: str, *, budget_tokens: int, nonce: str, secrets: 
 
 def minimum_tokens(material: Material) -> int:
     """Return the smallest budget that `build` accepts for a material, in tokens."""
-    return _tokens(_frame(material) + smallest(brief(material, 0)))
+    return _tokens(_frame(material) + smallest(pinned(material)))
+
+
+def _counted(section: HandoffSection, material: Material) -> HandoffSection:
+    """Return a section that counts what was not even looked at as left out."""
+    return attrs.evolve(section, omitted=section.omitted + material.unread.get(section.kind, 0))
 
 
 def _frame(material: Material) -> int:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Final, TypeAlias
 
-from attrs import Factory, define, frozen
+from attrs import frozen
 
 from midstream.protocol.records.handoff import HandoffEntry, HandoffSection, SectionKind
 from midstream.server.handoff.entries import GAP, TITLES, Entry, Section
@@ -39,7 +39,7 @@ OLDEST: Final = 0.6
 INNER: Final = 0.85
 """What a piece within a statement is worth beside its first and last."""
 
-OVERHEAD: Final = 6
+OVERHEAD: Final = 9
 """Tokens by which each piece counts as longer than it is, so that crumbs do not come first."""
 
 SEPARATORS: Final = 2
@@ -52,32 +52,8 @@ SMALLEST: Final = 5
 
 _NOTHING: Final = (Piece("", 0, "", False),)
 
-CONSIDERED: Final = 60_000
+CONSIDERED: Final = 40_000
 """Tokens of each section that are looked at, newest first: what is older would hardly be chosen, and takes its time."""
-
-
-@define(eq=False)
-class _Slot:
-    """A statement, and which of its pieces are told."""
-
-    kind: SectionKind
-    entry: Entry
-    chosen: set[int] = Factory(set)
-
-    @property
-    def pieces(self) -> tuple[Piece, ...]:
-        """Its pieces; a statement without any is one piece that adds nothing to its head."""
-        return self.entry.pieces or _NOTHING
-
-    def text(self) -> str:
-        """Return what is told, with a gap where pieces were left out."""
-        words, before = self.entry.head, -1
-        for place in sorted(self.chosen):
-            left_out = any(piece.text.strip() for piece in self.pieces[before + 1 : place])
-            words = f"{words.rstrip()} {GAP} " if left_out else words if before >= 0 else f"{words} "
-            words += self.pieces[place].text
-            before = place
-        return words.rstrip() + (f" {GAP}" if any(piece.text.strip() for piece in self.pieces[before + 1 :]) else "")
 
 
 @frozen
@@ -132,9 +108,10 @@ class Choice:
     def __init__(self, sections: tuple[Section, ...]) -> None:
         self.used = 0
         self._begun: set[SectionKind] = set()
-        self._slots = [_Slot(section.kind, entry) for section in sections for entry in section.entries]
-        for number, slot in enumerate(self._slots):
-            for place in sorted(slot.entry.pinned):
+        self._chosen: dict[int, set[int]] = {}
+        self._entries = [(section.kind, entry) for section in sections for entry in section.entries]
+        for number, (_, entry) in enumerate(self._entries):
+            for place in sorted(entry.pinned):
                 self._tell(number, place)
 
     def fill(self, survey: Survey, room: int, floors: Mapping[SectionKind, float]) -> None:
@@ -142,10 +119,9 @@ class Choice:
         told: set[str] = set()
         by_kind: dict[SectionKind, list[Place]] = {}
         for (number, place), candidate in survey.candidates.items():
-            slot = self._slots[number]
-            if place in slot.chosen:
+            if place in self._chosen.get(number, ()):
                 told |= candidate.about
-            by_kind.setdefault(slot.kind, []).append((number, place))
+            by_kind.setdefault(self._entries[number][0], []).append((number, place))
         free = room - self.used
         for kind, floor in floors.items():
             self._take(survey, told, by_kind.get(kind, []), min(room, self.used + int(free * floor)))
@@ -153,8 +129,20 @@ class Choice:
 
     def sections(self) -> tuple[HandoffSection, ...]:
         """Return what is told."""
-        slots = groupby(self._slots, key=lambda slot: slot.kind)
-        return tuple(_section(kind, tuple(each)) for kind, each in slots)
+        numbered = groupby(enumerate(self._entries), key=lambda each: each[1][0])
+        return tuple(
+            self._section(kind, [(number, entry) for number, (_, entry) in entries]) for kind, entries in numbered
+        )
+
+    def _section(self, kind: SectionKind, entries: list[tuple[int, Entry]]) -> HandoffSection:
+        told = [
+            HandoffEntry(
+                text=_text(entry, self._chosen[number]), run_ordinal=entry.run_ordinal, item_ids=entry.item_ids
+            )
+            for number, entry in entries
+            if number in self._chosen
+        ]
+        return HandoffSection(kind=kind, title=TITLES[kind], entries=tuple(told), omitted=len(entries) - len(told))
 
     def _take(self, survey: Survey, told: set[str], places: list[Place], limit: int) -> None:
         def rank(number: int, place: int) -> float:
@@ -163,9 +151,7 @@ class Choice:
             return -candidate.factor * (new + WITHOUT_NAMES) / (self._cost(number, place) + OVERHEAD)
 
         # Of equals the newer statement, and of its pieces the earlier.
-        offers = [
-            (rank(number, place), -number, place) for number, place in places if place not in self._slots[number].chosen
-        ]
+        offers = [(rank(n, place), -n, place) for n, place in places if place not in self._chosen.get(n, ())]
         heapq.heapify(offers)
         while offers and self.used + SMALLEST <= limit:
             _, newness, place = heapq.heappop(offers)
@@ -181,33 +167,32 @@ class Choice:
                 told |= survey.candidates[number, place].about
 
     def _cost(self, number: int, place: int) -> int:
-        slot = self._slots[number]
-        tokens = slot.pieces[place].tokens + SEPARATORS
-        if not slot.chosen:
-            tokens += _count_head(slot.entry.head)
-        if slot.kind not in self._begun:
-            tokens += _count_head(heading(TITLES[slot.kind]))
+        kind, entry = self._entries[number]
+        tokens = (entry.pieces or _NOTHING)[place].tokens + SEPARATORS
+        if number not in self._chosen:
+            tokens += _count_head(entry.head)
+        if kind not in self._begun:
+            tokens += _count_head(heading(TITLES[kind]))
         return tokens
 
     def _tell(self, number: int, place: int) -> None:
         self.used += self._cost(number, place)
-        self._begun.add(self._slots[number].kind)
-        self._slots[number].chosen.add(place)
+        self._begun.add(self._entries[number][0])
+        self._chosen.setdefault(number, set()).add(place)
+
+
+def _text(entry: Entry, chosen: set[int]) -> str:
+    """Return what is told of a statement, with a gap where pieces were left out."""
+    pieces = entry.pieces or _NOTHING
+    words, before = entry.head, -1
+    for place in sorted(chosen):
+        left_out = any(piece.text.strip() for piece in pieces[before + 1 : place])
+        words = f"{words.rstrip()} {GAP} " if left_out else words if before >= 0 else f"{words} "
+        words += pieces[place].text
+        before = place
+    return words.rstrip() + (f" {GAP}" if any(piece.text.strip() for piece in pieces[before + 1 :]) else "")
 
 
 @lru_cache(maxsize=8_192)
 def _count_head(head: str) -> int:
     return count(head) + 1
-
-
-def _section(kind: SectionKind, slots: tuple[_Slot, ...]) -> HandoffSection:
-    return HandoffSection(
-        kind=kind,
-        title=TITLES[kind],
-        entries=tuple(
-            HandoffEntry(text=slot.text(), run_ordinal=slot.entry.run_ordinal, item_ids=slot.entry.item_ids)
-            for slot in slots
-            if slot.chosen
-        ),
-        omitted=sum(not slot.chosen for slot in slots),
-    )

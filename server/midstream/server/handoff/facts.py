@@ -18,6 +18,10 @@ RULES: Final = f"1/{VOCABULARY}"
 """The version of all rules that make facts: cleaning, redaction, cutting, what is told of which item, counting."""
 
 
+_TOLD: Final = b'["told",'
+_BULK: Final[tuple[SectionKind, ...]] = ("conversation", "commands")
+
+
 @frozen
 class Telling:
     """Something said or done. Of the facts of a section with one key the last holds; without a key each does.
@@ -54,6 +58,16 @@ def dump(facts: tuple[Fact, ...]) -> bytes:
 def load(body: bytes) -> tuple[Fact, ...]:
     """Return the facts that `dump` stored."""
     return tuple(_fact(row) for row in orjson.loads(body))
+
+
+def bulk(body: bytes) -> SectionKind | None:
+    """Return the section of stored facts that tell nothing but one message or one command, None of others.
+
+    Of those there are thousands, and the oldest of thousands need not be read.
+    """
+    if body.count(_TOLD) != 1:
+        return None
+    return next((section for section in _BULK if body.startswith(b'[["told","%b"' % section.encode())), None)
 
 
 def _row(fact: Fact) -> list[object]:

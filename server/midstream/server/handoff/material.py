@@ -8,11 +8,11 @@ from attrs import frozen
 
 from midstream.protocol.base import HandoffId, ItemId, ProviderKind, Reason, RunId
 from midstream.protocol.records.checkpoint import Checkpoint, FileSummary
-from midstream.protocol.records.handoff import HandoffSection, HandoffStrategy, HandoffTokens
+from midstream.protocol.records.handoff import HandoffSection, HandoffStrategy, HandoffTokens, SectionKind
 from midstream.protocol.records.request import RuntimeRequest
 from midstream.protocol.records.run import Run
 from midstream.protocol.records.thread import Thread
-from midstream.server.handoff.facts import Fact
+from midstream.server.handoff.facts import Fact, Telling
 
 
 @frozen
@@ -32,7 +32,8 @@ class Material:
     items of the covered runs that the target did not live, and the missing ones, by ordinal; `standing` the
     retained user messages of the thread that hold a constraint, oldest first; `covered_items` what earlier handoffs
     already carried to the same native conversation; `diff` the changes that `checkpoint` holds; `replaces` the
-    handoffs that a full summary into an existing conversation stands in for.
+    handoffs that a full summary into an existing conversation stands in for; `unread` counts what each section would
+    tell besides, and is too old to be looked at.
     """
 
     thread: Thread
@@ -49,6 +50,7 @@ class Material:
     reasons: tuple[Reason, ...] = ()
     workspace_moved: bool = False
     replaces: tuple[HandoffId, ...] = ()
+    unread: Mapping[SectionKind, int] = {}
 
     @cached_property
     def told(self) -> tuple[ItemFacts, ...]:
@@ -72,6 +74,16 @@ class Material:
     def new(self) -> frozenset[ItemId]:
         """The ids of the items to tell."""
         return frozenset(item.id for item in self.told)
+
+    @cached_property
+    def by_section(self) -> Mapping[SectionKind, tuple[tuple[ItemFacts, Telling], ...]]:
+        """What is told in each section, with the items that told it, oldest first."""
+        found: dict[SectionKind, list[tuple[ItemFacts, Telling]]] = {}
+        for item in self.told:
+            for fact in item.facts:
+                if isinstance(fact, Telling):
+                    found.setdefault(fact.section, []).append((item, fact))
+        return {section: tuple(told) for section, told in found.items()}
 
     def speaker(self, item: ItemFacts) -> str:
         """Return which provider answered in the run of an item."""

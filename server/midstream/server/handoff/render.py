@@ -56,5 +56,5 @@ def entry(text: str, marks: Marks = MARKS) -> str:
 
 def left_out(sections: tuple[HandoffSection, ...]) -> str:
     """Return what the budget left out, in one line; empty where nothing was."""
-    counts = ", ".join(f"{section.omitted} of {section.kind}" for section in sections if section.omitted)
-    return f"Left out for want of room: {counts}" if counts else ""
+    counts = ", ".join(f"{section.omitted} {section.kind}" for section in sections if section.omitted)
+    return f"Left out: {counts}" if counts else ""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from midstream.protocol.records.handoff import SectionKind
 from midstream.server.handoff.entries import Entry
 from midstream.server.handoff.facts import Telling
 from midstream.server.handoff.material import ItemFacts, Material
@@ -15,7 +16,7 @@ FIRST_REQUEST: Final = 60
 LAST_REQUEST: Final = 160
 """Tokens of the last one."""
 
-REQUESTED: Final = 5.0
+REQUESTED: Final = 6.0
 DECIDED: Final = 3.0
 SUMMARISED: Final = 4.0
 CONCLUDED: Final = 1.4
@@ -26,7 +27,7 @@ REMARKED: Final = 0.5
 
 def requests(material: Material) -> Iterator[Entry]:
     """The user's messages of the runs told of; of the first and the last the beginning is never left out."""
-    said = list(told(material, "goals"))
+    said = told(material, "goals")
     for place, (item, fact) in enumerate(said):
         run = material.run_of(item)
         fate = "not delivered then" if fact.head == "undelivered" else run.status if run else "completed"
@@ -92,7 +93,7 @@ def decisions(material: Material) -> Iterator[Entry]:
 
 def conversation(material: Material) -> Iterator[Entry]:
     """The agents' messages; those of subagents stand in their results."""
-    said = list(told(material, "conversation"))
+    said = told(material, "conversation")
     last = {item.run_id: item.id for item, _ in said}
     for item, fact in said:
         ordinal = material.ordinal(item)
@@ -105,9 +106,6 @@ def conversation(material: Material) -> Iterator[Entry]:
         )
 
 
-def told(material: Material, section: str) -> Iterator[tuple[ItemFacts, Telling]]:
-    """Yield what is told in a section, with the items that told it, oldest first."""
-    for item in material.told:
-        for fact in item.facts:
-            if isinstance(fact, Telling) and fact.section == section:
-                yield item, fact
+def told(material: Material, section: SectionKind) -> tuple[tuple[ItemFacts, Telling], ...]:
+    """Return what is told in a section, with the items that told it, oldest first."""
+    return material.by_section.get(section, ())

@@ -1,12 +1,18 @@
 """What a handoff is made from, read from the store: the facts of what was missed, and the thread's standing words."""
 
+from collections import Counter
+from typing import Final
+
 from midstream.protocol.base import ProviderKind
-from midstream.protocol.records.handoff import HandoffStrategy
+from midstream.protocol.records.handoff import HandoffStrategy, SectionKind
 from midstream.protocol.records.run import Run, SwitchPlan
 from midstream.server.graph.state import COVERABLE, ThreadState
-from midstream.server.handoff.facts import Telling, load
+from midstream.server.handoff.facts import Telling, bulk, load
 from midstream.server.handoff.material import ItemFacts, Material
 from midstream.server.store import FactsRow, Store
+
+BULK_BYTES: Final = 400_000
+"""Stored bytes of messages, and of commands, that are read for one handoff: some 40,000 tokens, newest first."""
 
 
 async def gather(
@@ -36,7 +42,8 @@ async def gather(
         runs = tuple(
             sorted((run for run in state.runs.values() if run.id in told_of), key=lambda run: run.ordinal or 0)
         )
-    items = tuple(_facts(row) for row in rows)
+    read, unread = _worth_reading(rows)
+    items = tuple(_facts(row) for row in read)
     latest = state.checkpoints.get(state.latest_checkpoint_id or "")
     return Material(
         thread=state.thread,
@@ -52,8 +59,26 @@ async def gather(
         target=target,
         providers_of_runs={run.ordinal: _provider_of(state, run) for run in runs if run.ordinal is not None},
         reasons=plan.reasons,
+        unread=unread,
         replaces=known.handoff_ids if known is not None and strategy == "full_thread_summary" else (),
     )
+
+
+def _worth_reading(rows: list[FactsRow]) -> tuple[list[FactsRow], Counter[SectionKind]]:
+    """Return the rows that a handoff may draw on, and how many older ones of each section it will not."""
+    read: list[FactsRow] = []
+    size: Counter[SectionKind] = Counter()
+    unread: Counter[SectionKind] = Counter()
+    for row in reversed(rows):
+        section = bulk(row.body)
+        if section is not None and size[section] > BULK_BYTES:
+            unread[section] += 1
+            continue
+        if section is not None:
+            size[section] += len(row.body)
+        read.append(row)
+    read.reverse()
+    return read, unread
 
 
 def _facts(row: FactsRow) -> ItemFacts:

@@ -12,7 +12,7 @@ from midstream.protocol.records.config import Config
 from midstream.protocol.records.provider import Provider
 from midstream.server.graph.state import ThreadState
 from midstream.server.handoff.basis import basis_of
-from midstream.server.handoff.brief import brief
+from midstream.server.handoff.brief import pinned
 from midstream.server.handoff.build import build, effective_budget
 from midstream.server.handoff.material import Material
 from midstream.server.handoff.summary import Written, fault, request, statements
@@ -78,9 +78,8 @@ class Summarizers:
                 answer = await self._answer(kind, request(source, decided.budget // 2))
         except TimeoutError:
             raise Unusable(f"it did not answer within {seconds:g} seconds") from None
-        sections = tuple(each for each in brief(material, 0) if each.kind in ("goals", "constraints"))
         ordinals = {run.ordinal for run in material.runs if run.ordinal is not None}
-        wrong = fault(answer, source, sections, ordinals)
+        wrong = fault(answer, source, pinned(material), ordinals)
         if wrong is not None:
             raise Unusable(wrong)
         return Written(provider=kind, statements=statements(answer))
