@@ -71,7 +71,7 @@ def rows_of(path: Path) -> Rows:
     with closing(sqlite3.connect(path)) as connection:
         rows = {table: connection.execute(f"SELECT * FROM {table}").fetchall() for table in ("events", "texts")}
         items = connection.execute("SELECT * FROM items ORDER BY position").fetchall()
-    rows["items"] = [row for item in items for row in ((item[0], item[1] - 1, *item[2:5], 1), item)]
+    rows["items"] = [row for item in items for row in ((item[0], item[1] - 1, *item[2:5], 1, 0), item)]
     return rows
 
 

@@ -58,7 +58,7 @@ async def test_a_store_of_the_first_version_is_brought_up_to_date(path: Path) ->
         connection.execute("INSERT INTO items VALUES ('itm_1', 1, 'thr_1', 1, 'run_1', 0, 1)")
         connection.execute("PRAGMA user_version = 1")
         migrate(connection)
-        assert connection.execute("SELECT * FROM items").fetchall() == [("itm_1", 1, "thr_1", 1, "run_1", 0)]
+        assert connection.execute("SELECT * FROM items").fetchall() == [("itm_1", 1, "thr_1", 1, "run_1", 0, 1)]
     store = await Store.open(path)
     assert await store.facts_version("thr_1") is None
     await store.aclose()

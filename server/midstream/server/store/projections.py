@@ -18,7 +18,7 @@ Row: TypeAlias = tuple[object, ...]
 UPSERT_THREAD: Final = "INSERT OR REPLACE INTO threads VALUES (?, ?, ?, ?, ?, ?, ?)"
 # A plain upsert, because OR REPLACE would silently remove another item that has the same ordinal.
 UPSERT_ITEM: Final = (
-    "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET position = excluded.position,"
+    "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET position = excluded.position,"
     " ordinal = excluded.ordinal, run_id = excluded.run_id, live = excluded.live"
 )
 UPSERT_RECORD: Final = "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?, ?)"
@@ -40,8 +40,9 @@ def _row(position: int, thread_id: ThreadId, put: RecordPut) -> tuple[str, objec
         case ThreadPut(record):
             return UPSERT_THREAD, record.id, _thread_row(position, record)
         case ItemPut(record):
+            live, spoken = record.status in LIVE_ITEM, record.type == "userMessage"
             place = (record.thread_id, record.ordinal, record.run_id)
-            return UPSERT_ITEM, record.id, (record.id, position, *place, int(record.status in LIVE_ITEM))
+            return UPSERT_ITEM, record.id, (record.id, position, *place, int(live), int(spoken))
         case _:
             kind = KINDS[type(put)]
             ordinal = put.record.ordinal if isinstance(put, RunPut) else None

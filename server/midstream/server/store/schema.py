@@ -106,9 +106,6 @@ PROJECTIONS: Final = (
 )
 
 FACTS: Final = (
-    # What the user said is found by its facts now.
-    "DROP INDEX items_spoken",
-    "ALTER TABLE items DROP COLUMN spoken",
     # What handoffs may tell of finished items, made by rules of a version. No projection: the log does not hold it.
     """
     CREATE TABLE item_facts (
