@@ -132,6 +132,11 @@ def test_a_test_that_failed_and_later_passed_passed() -> None:
     assert texts(made, "commands") == ["`pytest -q`: exit code 0 r4 4 passed"]
 
 
+def test_commands_stand_in_the_order_of_their_last_outcome() -> None:
+    made = material(*(item(CommandItem, n, n, command=command) for n, command in enumerate(("a", "b", "a"), 1)))
+    assert texts(made, "commands") == ["`b`: exit code 0 r2", "`a`: exit code 0 r3"]
+
+
 def test_a_failed_command_keeps_its_exit_code_and_the_end_of_its_output() -> None:
     output = "\n".join(f"line {n}" for n in range(100))
     (text,) = texts(material(item(CommandItem, 1, command="make", exit_code=2, output=output)), "commands")

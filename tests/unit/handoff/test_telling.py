@@ -119,13 +119,13 @@ def test_what_a_command_shows_of_an_env_file_is_gone_whatever_it_is_called() -> 
 
 
 def test_beside_the_cut_of_a_shortened_field_nothing_is_told_by_halves() -> None:
-    head, tail = "intro\nthe key is " + KEY[:20], KEY[20:] + " it was\nthe end"
+    head, tail = "intro\nthe key is " + KEY[:20], KEY[-8:] + " it was\nthe end"
     mark = Shortened(field="text", head_length=len(head), tail_offset=99_999)
     words = told(item(AgentMessageItem, 1, text=head + tail, shortened=(mark,)))
     assert "intro" in words
     assert "the end" in words
     assert KEY[:20] not in words
-    assert KEY[20:] not in words
+    assert KEY[-8:] not in words
 
 
 @PATIENT

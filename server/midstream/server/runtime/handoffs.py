@@ -126,7 +126,7 @@ class Handoffs:
     ) -> tuple[ContextHandoff, ...] | None:
         """Return what has to follow a handoff so that a plan is fulfilled; None where it does not serve the plan."""
         material, purpose = decided.material, handoff.made_for
-        if material is None or purpose is None:
+        if material is None or purpose is None or purpose.selection.provider != wish.selection.provider:
             return None
         if purpose.basis == basis_of(material):
             return ()
