@@ -176,6 +176,20 @@ async def preview(stage: Stage) -> None:
     await editor.ended(run)
 
 
+async def edit_handoffs(stage: Stage) -> None:
+    """A handoff is rewritten by the user before its run, and another is given up."""
+    editor = stage.editor
+    thread = await editor.new_thread(stage.workspace)
+    await editor.say(thread, stage.words())
+    stage.arm()
+    (first,) = (await editor.call("handoff/preview", thread_id=thread.id, selection=selection("understudy"))).handoffs
+    edited = (await editor.call("handoff/edit", handoff_id=first.id, summary_text=stage.remark())).handoff
+    run = await editor.begin(thread, stage.words(), "understudy", handoff_ids=[edited.id])
+    await editor.ended(run)
+    (second,) = (await editor.call("handoff/preview", thread_id=thread.id, selection=selection("rehearsal"))).handoffs
+    await editor.call("handoff/discard", handoff_id=second.id)
+
+
 async def recover(stage: Stage) -> None:
     """A daemon puts right what a killed one left."""
     thread = await stage.editor.new_thread(stage.workspace)
@@ -256,6 +270,7 @@ ACTS: Final[tuple[Act, ...]] = (
     approve,
     walk_away,
     preview,
+    edit_handoffs,
     recover,
     lose_an_agent,
     restore,
