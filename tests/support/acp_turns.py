@@ -13,10 +13,10 @@ from attrs import frozen
 from midstream.protocol.records.config import ProviderConfig
 from midstream.protocol.records.thread import RuntimeMode
 from midstream.server.providers.acp.driver import AcpDriver
-from midstream.server.providers.acp.requests import Patience
 from midstream.server.providers.acp.session import AcpSession
 from midstream.server.providers.adapter import ThreadOptions, TurnInput
 from midstream.server.providers.events import ItemChanged, OutputAppended, ProviderEvent, RequestAsked, TurnEnded
+from midstream.server.providers.requests import Patience
 
 BOUND = 15.0
 BRIEF = Patience(grace=0.05)

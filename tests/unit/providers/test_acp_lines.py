@@ -11,17 +11,17 @@ from typing import Any, Final
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from midstream.server.providers.acp.connection import parse_line, read_lines
+from midstream.server.providers.acp.reading import count_of
 
 from midstream.protocol.nesting import DEEPEST
 from midstream.protocol.records.run import Usage
 from midstream.server.graph.commands import ObservedItem, ObservedRequest, ObservedUsage
 from midstream.server.providers.acp.capabilities import parse_agent
-from midstream.server.providers.acp.connection import parse_line, read_lines
 from midstream.server.providers.acp.failures import rpc_failure
 from midstream.server.providers.acp.messages import parse_update
 from midstream.server.providers.acp.modes import models, parse_choices
 from midstream.server.providers.acp.permissions import parse_permission, request_asked
-from midstream.server.providers.acp.reading import count_of
 from midstream.server.providers.acp.updates import Translator
 from midstream.server.runtime.transcript import Setting, Transcript
 from midstream.server.store.codec import decode, encode

@@ -12,12 +12,13 @@ from midstream.protocol.records.thread import RuntimeMode
 from midstream.server.providers.acp.blocks import prompt_blocks
 from midstream.server.providers.acp.capabilities import capabilities, parse_agent
 from midstream.server.providers.acp.driver import AcpDriver
-from midstream.server.providers.acp.failures import gone, rpc_failure
+from midstream.server.providers.acp.failures import rpc_failure
 from midstream.server.providers.acp.modes import category, mode_for, models, parse_choices
 from midstream.server.providers.acp.permissions import answer, parse_permission, request_asked
 from midstream.server.providers.acp.tools import begin
 from midstream.server.providers.adapter import AttachmentBlock, ContextBlock, ImageBlock, Reply, TurnInput
 from midstream.server.providers.events import NativeOption
+from midstream.server.providers.failures import gone
 from support.acp_turns import options_in
 
 WORKSPACE = Path("/w")

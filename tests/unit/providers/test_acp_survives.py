@@ -11,7 +11,6 @@ from typing import Any
 import psutil
 import pytest
 
-from midstream.server.providers.acp.requests import Patience
 from midstream.server.providers.adapter import McpServer, ProviderError, Reply, ResumeFailed
 from midstream.server.providers.drafts import CommandDraft, MessageDraft, NoticeDraft, ToolDraft
 from midstream.server.providers.events import (
@@ -22,6 +21,7 @@ from midstream.server.providers.events import (
     TurnAccepted,
     TurnEnded,
 )
+from midstream.server.providers.requests import Patience
 from support.acp_turns import (
     asked,
     bad_agent,

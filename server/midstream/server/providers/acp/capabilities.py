@@ -7,7 +7,7 @@ from attrs import frozen
 
 from midstream.protocol.base import JsonObject
 from midstream.protocol.records.provider import Capabilities, HandoffCapability
-from midstream.server.providers.acp.reading import count_of, member, text_of
+from midstream.server.providers.reading import count_of, member, text_of
 
 INTRODUCTION: Final[Mapping[str, object]] = {
     "protocolVersion": 1,

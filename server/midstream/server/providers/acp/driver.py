@@ -9,11 +9,11 @@ from midstream.protocol.base import ProviderKind, Reason
 from midstream.protocol.records.config import ProviderConfig
 from midstream.protocol.records.provider import Provider, ProviderProblem
 from midstream.protocol.records.run import Failure
-from midstream.server.providers.acp.failures import failure
-from midstream.server.providers.acp.requests import Patience, real_folder
 from midstream.server.providers.acp.session import AcpSession
 from midstream.server.providers.adapter import NO_CAPABILITIES, ProviderError, ThreadOptions
+from midstream.server.providers.failures import failure
 from midstream.server.providers.process import ChildProcess, child_environment
+from midstream.server.providers.requests import Patience, real_folder
 
 
 class AcpDriver:

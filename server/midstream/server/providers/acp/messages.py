@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 from attrs import frozen
 
 from midstream.protocol.base import JsonObject
-from midstream.server.providers.acp.reading import block_text, count_of, member, members, text_of
+from midstream.server.providers.reading import block_text, count_of, member, members, text_of
 
 TURN_STARTED = "midstream/turnStarted"
 TURN_ID = "midstream/turnId"

@@ -12,7 +12,7 @@ from attrs import frozen
 from midstream.protocol.base import JsonObject
 from midstream.protocol.records.provider import ProviderModel
 from midstream.protocol.records.thread import RuntimeMode
-from midstream.server.providers.acp.reading import member, members, text_of
+from midstream.server.providers.reading import member, members, text_of
 
 Setter: TypeAlias = Literal["mode", "model", "config"]
 

@@ -20,10 +20,10 @@ from midstream.protocol.records.request import (
 )
 from midstream.protocol.records.request import ToolCall as AskedTool
 from midstream.server.providers.acp.messages import ToolCallNews, parse_tool_call
-from midstream.server.providers.acp.reading import member, members, text_of
 from midstream.server.providers.acp.tools import ToolCall, command_of
 from midstream.server.providers.adapter import Reply
 from midstream.server.providers.events import NativeOption, RequestAsked
+from midstream.server.providers.reading import member, members, text_of
 
 QUESTION = "midstream/question"
 ANSWER = "midstream/answer"

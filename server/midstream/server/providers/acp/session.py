@@ -10,11 +10,9 @@ from midstream.protocol.base import JsonObject
 from midstream.protocol.records.provider import Capabilities, ProviderModel
 from midstream.server.providers.acp.blocks import prompt_blocks
 from midstream.server.providers.acp.capabilities import INTRODUCTION, Agent, capabilities, parse_agent
-from midstream.server.providers.acp.connection import AnswerError, Connection, Notification, Request
-from midstream.server.providers.acp.failures import LOGIN_REQUIRED, METHOD_NOT_FOUND, failure, rpc_failure
+from midstream.server.providers.acp.failures import LOGIN_REQUIRED, METHOD_NOT_FOUND, rpc_failure
 from midstream.server.providers.acp.permissions import CANCELLED
-from midstream.server.providers.acp.reading import member, text_of
-from midstream.server.providers.acp.requests import Patience, Requests, place, real_folder
+from midstream.server.providers.acp.place import place
 from midstream.server.providers.acp.settings import Settings
 from midstream.server.providers.acp.turn import GRACE_LIMIT, Turn
 from midstream.server.providers.adapter import (
@@ -26,8 +24,12 @@ from midstream.server.providers.adapter import (
     ThreadOptions,
     TurnInput,
 )
+from midstream.server.providers.connection import AnswerError, Connection, Notification, Request
 from midstream.server.providers.events import ProviderEvent
+from midstream.server.providers.failures import failure
 from midstream.server.providers.process import ChildProcess
+from midstream.server.providers.reading import member, text_of
+from midstream.server.providers.requests import Patience, Requests, real_folder
 
 logger: Final = logging.getLogger(__name__)
 
@@ -38,7 +40,7 @@ class AcpSession:
     def __init__(self, process: ChildProcess, model: str | None, patience: Patience) -> None:
         self._process = process
         self._connection = Connection(process, self._incoming)
-        self._requests = Requests(self._connection, patience)
+        self._requests = Requests(self._connection, patience, rpc_failure)
         self._agent = parse_agent({})
         self._model = model
         self._settings: dict[str, Settings] = {}

@@ -15,8 +15,8 @@ from midstream.server.providers.acp.modes import (
     models,
     parse_choices,
 )
-from midstream.server.providers.acp.reading import text_of
 from midstream.server.providers.adapter import ThreadOptions
+from midstream.server.providers.reading import text_of
 
 Call: TypeAlias = Callable[[str, JsonObject], Awaitable[JsonObject]]
 

@@ -3,10 +3,11 @@
 from typing import Final
 
 from midstream.protocol.records.run import Failure, Usage
-from midstream.server.providers.acp.connection import Answer
-from midstream.server.providers.acp.failures import failure, rpc_failure
-from midstream.server.providers.acp.reading import count_of, member
+from midstream.server.providers.acp.failures import rpc_failure
+from midstream.server.providers.connection import Answer
 from midstream.server.providers.events import UsageReported
+from midstream.server.providers.failures import failure
+from midstream.server.providers.reading import count_of, member
 
 _NOTICES: Final = {
     "max_tokens": "The agent stopped: it reached its limit of tokens.",

@@ -10,7 +10,6 @@ from attrs import frozen
 from midstream.protocol.records.item import ChangedFile, ItemStatus, WebResult
 from midstream.server.providers.acp.diffs import changed_files, relative
 from midstream.server.providers.acp.messages import Subagent, ToolCallNews, ToolStatus
-from midstream.server.providers.acp.reading import command_text, count_of, member, text_of
 from midstream.server.providers.drafts import (
     CommandDraft,
     Draft,
@@ -19,6 +18,7 @@ from midstream.server.providers.drafts import (
     ToolDraft,
     WebSearchDraft,
 )
+from midstream.server.providers.reading import command_text, count_of, member, text_of
 
 Shape: TypeAlias = Literal["command", "fileChange", "webSearch", "subagent", "tool"]
 

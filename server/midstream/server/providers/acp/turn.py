@@ -11,16 +11,16 @@ from uuid import uuid4
 from midstream.protocol.base import JsonObject
 from midstream.protocol.records.run import Failure
 from midstream.server.providers.acp.capabilities import Agent
-from midstream.server.providers.acp.connection import Answer, Closed, Connection, Notification, Request, RequestId
 from midstream.server.providers.acp.failures import REQUEST_CANCELLED
 from midstream.server.providers.acp.messages import Chunk, PlanNews, ToolCallNews, TurnStartedNews, parse_update
 from midstream.server.providers.acp.permissions import CANCELLED, Permission, answer, parse_permission, request_asked
-from midstream.server.providers.acp.reading import member, text_of
 from midstream.server.providers.acp.stops import notice_of, usage_of, why_failed
 from midstream.server.providers.acp.updates import Translator
 from midstream.server.providers.adapter import Reply, TurnRefused
+from midstream.server.providers.connection import Answer, Closed, Connection, Notification, Request, RequestId
 from midstream.server.providers.events import ProviderEvent, RequestWithdrawn, TurnAccepted, TurnEnded, merged
 from midstream.server.providers.inbox import Inbox
+from midstream.server.providers.reading import member, text_of
 
 ROOM: Final = 128 * 1024
 """Bytes of messages that may wait before the reader does."""

@@ -14,9 +14,9 @@ from attrs import frozen
 from midstream.protocol.base import JsonObject
 from midstream.protocol.nesting import is_too_deep, may_be_too_deep
 from midstream.protocol.records.run import Failure
-from midstream.server.providers.acp.failures import gone
-from midstream.server.providers.acp.reading import member
+from midstream.server.providers.failures import gone
 from midstream.server.providers.process import READ_SIZE, ChildProcess
+from midstream.server.providers.reading import member
 from midstream.server.quoting import Quoted
 
 logger: Final = logging.getLogger(__name__)

@@ -1,13 +1,18 @@
-"""Requests to an agent whose failures are told as the contract has them, and the place that they speak of."""
+"""Requests to an agent whose failures are told as the contract has them, and the folder that they speak of."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 from attrs import frozen
 
 from midstream.protocol.base import JsonObject
-from midstream.server.providers.acp.connection import AnswerError, Connection, ConnectionGoneError
-from midstream.server.providers.acp.failures import failure, rpc_failure
-from midstream.server.providers.adapter import ProviderError, ThreadOptions
+from midstream.protocol.records.run import Failure
+from midstream.server.providers.adapter import ProviderError
+from midstream.server.providers.connection import AnswerError, Connection, ConnectionGoneError
+from midstream.server.providers.failures import failure
+
+Explain: TypeAlias = Callable[[JsonObject], Failure]
 
 
 @frozen(kw_only=True)
@@ -21,17 +26,18 @@ class Patience:
 
 @frozen
 class Requests:
-    """Asks an agent, with patience."""
+    """Asks an agent, with patience; `explain` reads the errors that it answers with."""
 
     connection: Connection
     patience: Patience
+    explain: Explain
 
     async def call(self, method: str, params: JsonObject) -> JsonObject:
         """Return the agent's result. Raises ProviderError."""
         try:
             return await self.attempt(method, params)
         except AnswerError as error:
-            raise ProviderError(rpc_failure(error.error)) from error
+            raise ProviderError(self.explain(error.error)) from error
 
     async def attempt(self, method: str, params: JsonObject) -> JsonObject:
         """Return the agent's result, as `call`, but raise AnswerError where it answers with an error."""
@@ -53,18 +59,3 @@ def real_folder(workspace: Path) -> Path:
     if not workspace.is_absolute() or not workspace.is_dir():
         raise ProviderError(failure("validation_error", f"The workspace {workspace} is not there."))
     return workspace.resolve()
-
-
-def place(options: ThreadOptions) -> JsonObject:
-    """Return where a conversation works, and with which MCP servers: never left out, some agents insist."""
-    servers: list[JsonObject] = [
-        {
-            "name": server.name,
-            "command": server.command,
-            "args": list(server.args),
-            "env": [{"name": name, "value": value} for name, value in server.env.items()],
-        }
-        for server in options.mcp_servers
-    ]
-    where: JsonObject = {"cwd": str(real_folder(options.workspace)), "mcpServers": servers}
-    return {**where, "_meta": {"midstream/throwAway": True}} if options.throw_away else where
