@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from midstream.protocol.records.item import ChangedFile, TodoStep, WebResult
-from midstream.server.providers.acp.diffs import MAX_LINES, changed_files
+from midstream.server.providers.acp.diffs import changed_files
 from midstream.server.providers.acp.messages import FileDiff, parse_update
 from midstream.server.providers.acp.updates import Translator
+from midstream.server.providers.diffs import MAX_LINES
 from midstream.server.providers.drafts import (
     CommandDraft,
     FileChangeDraft,

@@ -56,11 +56,12 @@ class Capabilities:
 
 @frozen(kw_only=True)
 class ProviderModel:
-    """A model that a provider offers; `context_window` in tokens."""
+    """A model that a provider offers; `context_window` in tokens, `efforts` what its option `effort` may be."""
 
     id: str
     label: str
     context_window: int | None = optional()
+    efforts: tuple[str, ...] | None = optional()
 
 
 @frozen(kw_only=True)

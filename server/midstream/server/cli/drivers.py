@@ -16,4 +16,10 @@ def _acp(kind: ProviderKind, config: ProviderConfig) -> Driver:
     return AcpDriver(kind, config)
 
 
-DRIVERS: Final[Mapping[DriverName, DriverMaker]] = MappingProxyType({"acp": _acp})
+def _codex(kind: ProviderKind, config: ProviderConfig) -> Driver:
+    from midstream.server.providers.codex.driver import CodexDriver
+
+    return CodexDriver(kind, config)
+
+
+DRIVERS: Final[Mapping[DriverName, DriverMaker]] = MappingProxyType({"acp": _acp, "codex": _codex})

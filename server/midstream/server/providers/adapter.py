@@ -92,6 +92,14 @@ class NativeThread:
 
 
 @frozen(kw_only=True)
+class NativeTurn:
+    """A turn as the provider's own history has it."""
+
+    ref: str
+    completed: bool
+
+
+@frozen(kw_only=True)
 class ContextBlock:
     """A handoff to deliver before the user's text: exactly `text`, on `channel`. `handoff_id` names the resource."""
 
@@ -168,6 +176,12 @@ class Session(Protocol):
 
     async def fork_thread(self, ref: str, turn_ref: str | None, options: ThreadOptions) -> NativeThread:
         """Fork a native conversation after a turn, or at its head where `turn_ref` is None."""
+
+    async def revert_thread(self, ref: str, turn_ref: str) -> None:
+        """Drop a turn and all after it from an open conversation (`Capabilities.rollback`); files stay as they are."""
+
+    async def read_turns(self, ref: str) -> tuple[NativeTurn, ...]:
+        """Return the turns of an open conversation as the provider has them now, oldest first (`rollback`)."""
 
     def run_turn(self, ref: str, turn: TurnInput, options: ThreadOptions) -> AsyncGenerator[ProviderEvent, None]:
         """Send a turn and yield what happens until it has ended.

@@ -17,6 +17,7 @@ from midstream.server.providers.acp.settings import Settings
 from midstream.server.providers.acp.turn import GRACE_LIMIT, Turn
 from midstream.server.providers.adapter import (
     NativeThread,
+    NativeTurn,
     ProviderError,
     Reply,
     ResumeFailed,
@@ -128,6 +129,14 @@ class AcpSession:
         else:
             raise ProviderError(failure("validation_error", "The agent cannot fork a conversation there."))
         return await self._opened(forked, options)
+
+    async def revert_thread(self, ref: str, turn_ref: str) -> None:
+        """Refuse: the protocol has no word for it."""
+        raise ProviderError(failure("validation_error", "The agent cannot drop turns of a conversation."))
+
+    async def read_turns(self, ref: str) -> tuple[NativeTurn, ...]:
+        """Refuse: the protocol has no word for it."""
+        raise ProviderError(failure("validation_error", "The agent does not tell the turns of a conversation."))
 
     async def run_turn(self, ref: str, turn: TurnInput, options: ThreadOptions) -> AsyncGenerator[ProviderEvent, None]:
         """Send a turn and yield what happens until it has ended."""

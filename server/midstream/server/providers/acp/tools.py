@@ -8,8 +8,9 @@ import attrs
 from attrs import frozen
 
 from midstream.protocol.records.item import ChangedFile, ItemStatus, WebResult
-from midstream.server.providers.acp.diffs import changed_files, relative
+from midstream.server.providers.acp.diffs import changed_files
 from midstream.server.providers.acp.messages import Subagent, ToolCallNews, ToolStatus
+from midstream.server.providers.diffs import relative
 from midstream.server.providers.drafts import (
     CommandDraft,
     Draft,

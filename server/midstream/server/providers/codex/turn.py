@@ -1,0 +1,217 @@
+"""One turn in flight: what comes for it, in order, as provider events.
+
+Codex took a turn once the user's message, known by the id that we gave it, stands in its history: killed between
+the start of a turn and that moment, it has nothing of it.
+"""
+
+import asyncio
+from itertools import count
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+from uuid import uuid4
+
+from midstream.protocol.base import JsonObject
+from midstream.protocol.records.run import Failure
+from midstream.server.providers.adapter import Reply, TurnRefused
+from midstream.server.providers.codex.approvals import Approval, answer, parse_approval, refusal, request_asked
+from midstream.server.providers.codex.failures import rpc_failure, turn_failure
+from midstream.server.providers.codex.protocol import UserMessage, parse_item
+from midstream.server.providers.codex.updates import Events, Translator
+from midstream.server.providers.codex.usage import Tokens
+from midstream.server.providers.connection import Answer, Closed, Connection, Notification, Request, RequestId
+from midstream.server.providers.events import (
+    ProviderEvent,
+    RequestAsked,
+    RequestWithdrawn,
+    SteerTaken,
+    TurnAccepted,
+    TurnEnded,
+)
+from midstream.server.providers.mailbox import Mailbox
+from midstream.server.providers.reading import member, text_of
+
+Message: TypeAlias = Notification | Request | Answer | Closed
+Status: TypeAlias = Literal["completed", "interrupted", "failed"]
+
+
+class Turn:
+    """A turn from its request to its end. `begun` is set once it can be interrupted, `ended` once Codex ended it."""
+
+    def __init__(self, connection: Connection, thread_id: str, workspace: Path, before: Tokens | None) -> None:
+        self.thread_id: Final = thread_id
+        self.id: str | None = None
+        self.sent = False
+        self.over = False
+        self.cancelled = False
+        self.begun: Final = asyncio.Event()
+        self.ended: Final = asyncio.Event()
+        self.limits: JsonObject = {}
+        self._connection = connection
+        self._workspace = workspace
+        self._client_id = uuid4().hex
+        self._translator = Translator(thread_id, self._client_id, workspace, before)
+        self._mailbox: Mailbox[Message] = Mailbox(self._drop)
+        self._accepted = False
+        self._held: list[ProviderEvent] = []
+        self._steers: set[str] = set()
+        self._numbers = count(1)
+        self._asked: dict[str, Approval] = {}
+
+    async def send(self, params: JsonObject) -> None:
+        """Send the turn, unless it was cancelled before."""
+        if self.cancelled:
+            return
+        self.sent = True
+        await self._connection.ask("turn/start", {**params, "clientUserMessageId": self._client_id}, self.deliver)
+
+    async def deliver(self, message: Message) -> None:
+        """Take a message from the reader, which waits here while the mailbox is full."""
+        match message:
+            case Notification(method="turn/started", params=params) if self._is_ours(params):
+                self.id = text_of(member(params, "turn"), "id")
+                self.begun.set()
+            case Notification(method="turn/completed", params=params) if self._is_ours(params):
+                self._set_ended()
+            case Answer(error=dict()):
+                self._set_ended()
+            case Closed():
+                self._set_ended()
+                self._mailbox.put_last(message)
+                return
+            case _:
+                pass
+        await self._mailbox.put(message)
+
+    def _is_ours(self, params: JsonObject) -> bool:
+        """Whether a notification speaks of this turn, and not of a subagent's or an earlier one."""
+        turn_id = text_of(member(params, "turn"), "id")
+        return text_of(params, "threadId") == self.thread_id and (self.id is None or turn_id == self.id)
+
+    def _set_ended(self) -> None:
+        self.begun.set()
+        self.ended.set()
+
+    async def abandon(self) -> None:
+        """Take no more events out."""
+        await self._mailbox.abandon()
+
+    async def _drop(self, message: Message) -> None:
+        if isinstance(message, Request):
+            await self._refuse(message)
+
+    async def _refuse(self, request: Request) -> None:
+        asked = parse_approval(request)
+        if asked is not None:
+            await self._connection.answer(request.id, refusal(asked))
+
+    def new_steer(self) -> str:
+        """Return the id to give to steered words, by which we see them taken."""
+        client_id = uuid4().hex
+        self._steers.add(client_id)
+        return client_id
+
+    async def respond(self, request_ref: str, reply: Reply) -> bool:
+        """Answer a request; False where Codex does not wait for it."""
+        asked = self._asked.pop(request_ref, None)
+        if asked is None:
+            return False
+        await self._connection.answer(asked.request.id, answer(asked, reply))
+        return True
+
+    async def step(self) -> Events:
+        """Wait for the next message and return its events; `over` after the last.
+
+        Raises:
+            TurnRefused: Codex did not take the turn.
+        """
+        if not self.sent:
+            return self._finish("interrupted")
+        message = await self._mailbox.take()
+        match message:
+            case Notification(method="turn/completed", params=params) if self._is_ours(params):
+                return self._complete(member(params, "turn"))
+            case Notification(method="serverRequest/resolved", params=params):
+                return self._withdraw(params.get("requestId"))
+            case Notification(method="item/completed", params=params):
+                return self._item_completed(message)
+            case Notification():
+                return self._after_acceptance(self._translator.translate(message))
+            case Request():
+                return await self._ask(message)
+            case Answer(error=dict(error)):
+                return self._refused(rpc_failure(error))
+            case Answer():
+                return ()
+            case Closed():
+                return self._finish("failed", self._connection.failure)
+
+    def _item_completed(self, told: Notification) -> Events:
+        item = parse_item(member(told.params, "item"))
+        match item:
+            case UserMessage(client_id=client_id) if client_id == self._client_id:
+                self._accepted = True
+                held, self._held = self._held, []
+                return TurnAccepted(turn_ref=self.id), *held
+            case UserMessage(client_id=str(client_id)) if client_id in self._steers:
+                self._steers.remove(client_id)
+                return (SteerTaken(),)
+            case _:
+                return self._after_acceptance(self._translator.translate(told))
+
+    def _after_acceptance(self, events: Events) -> Events:
+        """Hold what comes before the turn was taken, as a compaction of the history does."""
+        if self._accepted:
+            return events
+        self._held += events
+        return ()
+
+    async def _ask(self, request: Request) -> Events:
+        asked = parse_approval(request)
+        if asked is None:
+            return ()
+        if self.over:
+            await self._refuse(request)
+            return ()
+        ref = f"{self._client_id}/request-{next(self._numbers)}"
+        self._asked[ref] = asked
+        target, changes = self._translator.target(request.params)
+        waiting = () if target is None else self._translator.waiting(target)
+        event: RequestAsked = request_asked(ref, asked, target, changes, self._workspace)
+        return self._after_acceptance((*waiting, event))
+
+    def _withdraw(self, request_id: object) -> Events:
+        for ref, asked in tuple(self._asked.items()):
+            if _same(asked.request.id, request_id):
+                del self._asked[ref]
+                return self._after_acceptance((RequestWithdrawn(ref=ref),))
+        return ()
+
+    def _complete(self, turn: JsonObject) -> Events:
+        match turn.get("status"):
+            case "completed":
+                return self._finish("completed")
+            case "interrupted":
+                return self._finish("interrupted")
+            case _:
+                why = turn_failure(member(turn, "error"), self.limits)
+                return self._finish("failed", why) if self._accepted else self._refused(why)
+
+    def _refused(self, why: Failure) -> Events:
+        self.over = True
+        if self.cancelled:
+            return self._finish("interrupted")
+        raise TurnRefused(why)
+
+    def _finish(self, status: Status, why: Failure | None = None) -> Events:
+        """Return the end of the turn; one that failed as we stopped it was interrupted."""
+        self.over = True
+        if self.cancelled and status == "failed":
+            status, why = "interrupted", None
+        withdrawn = [RequestWithdrawn(ref=ref) for ref in self._asked]
+        self._asked.clear()
+        last = (*withdrawn, *self._translator.finish(status)) if self._accepted else ()
+        return *last, TurnEnded(status=status, failure=why)
+
+
+def _same(asked_id: RequestId, told_id: object) -> bool:
+    return asked_id == told_id

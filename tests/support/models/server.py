@@ -1,0 +1,55 @@
+"""The model endpoint of the tests: it keeps every request that it got, and answers as the wire of its path wants."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from support.models import responses
+from support.models.http import HttpServer, Json, Request, Response
+
+PATIENCE = 30.0
+
+
+class ModelServer:
+    """A model on the loopback interface, and what it was sent. Add a wire by its path in `_answer`."""
+
+    def __init__(self) -> None:
+        self.requests: list[Json] = []
+        self.url = ""
+        self._news = asyncio.Condition()
+        self._http = HttpServer(self._answer)
+
+    async def start(self) -> None:
+        """Listen."""
+        self.url = f"http://127.0.0.1:{await self._http.start()}"
+
+    async def stop(self) -> None:
+        """Stop listening."""
+        await self._http.stop()
+
+    async def until(self, wanted: Callable[[Json], bool]) -> Json:
+        """Wait for a request."""
+        async with asyncio.timeout(PATIENCE), self._news:
+            await self._news.wait_for(lambda: any(wanted(body) for body in self.requests))
+        return next(body for body in self.requests if wanted(body))
+
+    async def _answer(self, request: Request, response: Response) -> None:
+        match request.method, request.path.split("?")[0]:
+            case "POST", "/v1/responses":
+                async with self._news:
+                    self.requests.append(request.body)
+                    self._news.notify_all()
+                await responses.answer(request.body, response)
+            case _:
+                await response.json(404, {"error": {"message": f"nothing at {request.path}"}})
+
+
+@asynccontextmanager
+async def model_server() -> AsyncIterator[ModelServer]:
+    """A model that listens as long as the context lasts."""
+    server = ModelServer()
+    await server.start()
+    try:
+        yield server
+    finally:
+        await server.stop()
