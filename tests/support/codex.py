@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from support.models.responses import HARNESS
 from support.models.server import ModelServer
 
 ROOT = Path(__file__).parents[2]
@@ -92,4 +93,4 @@ def user_texts(body: dict[str, Any]) -> list[str]:
         if item["type"] == "message" and item["role"] == "user"
         for part in item["content"]
     ]
-    return [text for text in texts if not text.startswith(("<environment_context>", "<turn_aborted>"))]
+    return [text for text in texts if not HARNESS.match(text)]

@@ -5,6 +5,7 @@ The tools are those that Codex offers.
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -31,7 +32,8 @@ from support.models.http import Json, Response
 from support.models.script import Entry, Returned, Said, Step, next_steps, orders_of, recalled, todo_steps
 
 TOKENS_A_REQUEST = 100
-_HARNESS = ("<environment_context>", "<turn_aborted>", "# AGENTS.md", "<user_instructions>", "<skills_instructions>")
+HARNESS = re.compile(r"<[a-z_]+>|# AGENTS\.md")
+"""How the messages begin that Codex itself puts in the user's role."""
 USAGE = {
     "input_tokens": TOKENS_A_REQUEST,
     "input_tokens_details": {"cached_tokens": 0},
@@ -51,7 +53,7 @@ def _entries(items: Sequence[Json]) -> Iterator[Entry]:
         match item:
             case {"type": "message", "role": "user", "content": content}:
                 text = "\n".join(part["text"] for part in content if "text" in part)
-                yield Said("harness" if text.startswith(_HARNESS) else "user", text)
+                yield Said("harness" if HARNESS.match(text) else "user", text)
             case {"type": "message", "role": "assistant", "content": content}:
                 yield Said("agent", "".join(part["text"] for part in content))
             case {"type": "function_call_output" | "custom_tool_call_output", "call_id": call_id, "output": output}:
