@@ -94,3 +94,8 @@ def user_texts(body: dict[str, Any]) -> list[str]:
         for part in item["content"]
     ]
     return [text for text in texts if not HARNESS.match(text)]
+
+
+def is_compaction(body: dict[str, Any]) -> bool:
+    """Return whether a request asks the model to compact the conversation."""
+    return bool(user_texts(body)) and "CONTEXT CHECKPOINT COMPACTION" in user_texts(body)[-1]

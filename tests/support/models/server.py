@@ -11,10 +11,15 @@ PATIENCE = 30.0
 
 
 class ModelServer:
-    """A model on the loopback interface, and what it was sent. Add a wire by its path in `_answer`."""
+    """A model on the loopback interface, and what it was sent. Add a wire by its path in `_answer`.
+
+    It never answers what `holds` is true of, and has no quota for what `refuses` is true of.
+    """
 
     def __init__(self) -> None:
         self.requests: list[Json] = []
+        self.holds: Callable[[Json], bool] = lambda body: False
+        self.refuses: Callable[[Json], bool] = lambda body: False
         self.url = ""
         self._news = asyncio.Condition()
         self._http = HttpServer(self._answer)
@@ -39,6 +44,11 @@ class ModelServer:
                 async with self._news:
                     self.requests.append(request.body)
                     self._news.notify_all()
+                if self.holds(request.body):
+                    await asyncio.get_running_loop().create_future()
+                if self.refuses(request.body):
+                    await response.json(429, {"error": {"type": "usage_limit_reached", "message": "used up"}})
+                    return
                 await responses.answer(request.body, response)
             case _:
                 await response.json(404, {"error": {"message": f"nothing at {request.path}"}})

@@ -84,14 +84,14 @@ class Connection:
         self._ids = count(1)
         self._waiting: dict[int, Deliver] = {}
         self._heard = asyncio.Event()
-        self._closed = False
+        self._closed = asyncio.Event()
         self._reading = asyncio.create_task(self._read())
         self._closing = asyncio.create_task(self._close())
 
     @property
     def live(self) -> bool:
         """Whether the agent can still be spoken to."""
-        return not self._closed and self._process.returncode is None
+        return not self._closed.is_set() and self._process.returncode is None
 
     @property
     def failure(self) -> Failure:
@@ -125,7 +125,7 @@ class Connection:
 
     async def ask(self, method: str, params: JsonObject, deliver: Deliver) -> None:
         """Send a request whose answer, or `Closed`, is delivered in its place among all that comes in."""
-        if self._closed:
+        if self._closed.is_set():
             await deliver(Closed())
             return
         request_id = next(self._ids)
@@ -143,6 +143,10 @@ class Connection:
     async def refuse(self, request_id: RequestId, code: int, message: str) -> None:
         """Answer a request of the agent with an error."""
         await self._send({"id": request_id, "error": {"code": code, "message": message}})
+
+    async def wait_closed(self) -> None:
+        """Wait until the agent is gone and all that it wrote was handed on."""
+        await self._closed.wait()
 
     async def quiet(self, window: float, limit: float) -> None:
         """Wait until nothing came in for `window` seconds, `limit` seconds at most."""
@@ -180,7 +184,7 @@ class Connection:
         """Once nothing is read any more, end the process and tell whoever waits."""
         ended = await asyncio.gather(self._reading, return_exceptions=True)
         await self._process.end()
-        self._closed = True
+        self._closed.set()
         for deliver in self._waiting.values():
             await deliver(Closed())
         if isinstance(ended[0], Exception):

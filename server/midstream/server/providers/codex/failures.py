@@ -24,6 +24,7 @@ _CLASSES: Final[Mapping[str, FailureClass]] = {
     "responseStreamDisconnected": "transport_error",
     "responseTooManyFailedAttempts": "transport_error",
 }
+_CUT: Final = "stream disconnected"  # told as any other error, once Codex stopped to retry
 _UNAUTHORIZED: Final = frozenset({401, 403})
 _EXHAUSTED: Final = 100
 
@@ -32,7 +33,7 @@ def turn_failure(error: JsonObject, limits: JsonObject) -> Failure:
     """Return the failure that a turn's error tells of; `limits` are the rate limits as last told."""
     message = text_of(error, "message") or "Codex failed without a word."
     details = text_of(error, "additionalDetails")
-    class_ = _class(error.get("codexErrorInfo"))
+    class_: FailureClass = "transport_error" if message.startswith(_CUT) else _class(error.get("codexErrorInfo"))
     return Failure(
         class_=class_,
         message=message if details is None or details in message else f"{message}: {details}",
@@ -68,4 +69,7 @@ def rpc_failure(error: JsonObject) -> Failure:
     message = text_of(error, "message") or "Codex answered with an error that says nothing."
     if "authentication required" in message or "not logged in" in message.lower():
         return Failure(class_="authentication", message=message, retryable=False)
+    data = member(error, "data")
+    if text_of(data, "input_error_code") is not None:
+        return Failure(class_="validation_error", message=message, retryable=False)
     return Failure(class_="provider_error", message=message, retryable=True)

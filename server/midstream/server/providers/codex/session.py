@@ -26,7 +26,7 @@ from midstream.server.providers.codex.known import IGNORED, children_of, is_know
 from midstream.server.providers.codex.requirements import INTRODUCTION, UNKNOWN, capabilities, probe
 from midstream.server.providers.codex.turn import Turn
 from midstream.server.providers.codex.usage import parse_tokens
-from midstream.server.providers.connection import AnswerError, Connection, Notification, Request
+from midstream.server.providers.connection import AnswerError, Closed, Connection, Notification, Request
 from midstream.server.providers.events import ProviderEvent
 from midstream.server.providers.failures import failure
 from midstream.server.providers.process import ChildProcess
@@ -54,6 +54,7 @@ class CodexSession:
         self._limits: JsonObject = {}
         self._abandoned: dict[str, asyncio.Event] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._spawn(self._tell_closed())
 
     @classmethod
     async def start(cls, process: ChildProcess, model: str | None, patience: Patience) -> "CodexSession":
@@ -214,6 +215,12 @@ class CodexSession:
         """End the process and all its children for certain."""
         await self._connection.aclose()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _tell_closed(self) -> None:
+        """Tell the turns that the process is gone: the answer to their request came long before."""
+        await self._connection.wait_closed()
+        for running in tuple(self._turns.values()):
+            await running.deliver(Closed())
 
     async def _incoming(self, message: Notification | Request) -> None:
         thread_id = text_of(message.params, "threadId") or ""
