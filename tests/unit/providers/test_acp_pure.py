@@ -19,7 +19,7 @@ from midstream.server.providers.acp.tools import begin
 from midstream.server.providers.adapter import AttachmentBlock, ContextBlock, ImageBlock, Reply, TurnInput
 from midstream.server.providers.events import NativeOption
 from midstream.server.providers.failures import gone
-from support.acp_turns import options_in
+from support.turns import options_in
 
 WORKSPACE = Path("/w")
 

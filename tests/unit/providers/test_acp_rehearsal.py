@@ -22,7 +22,8 @@ from midstream.server.providers.events import (
     TurnEnded,
     UsageReported,
 )
-from support.acp_turns import asked, bad_agent, ended, last_of_each, of, opened, options_in, said, turn, until, words
+from support.acp_turns import bad_agent
+from support.turns import asked, ended, last_of_each, of, opened, options_in, said, turn, until, words
 
 
 def rehearsal(*flags: str, model: str | None = None) -> AcpDriver:

@@ -22,21 +22,8 @@ from midstream.server.providers.events import (
     TurnEnded,
 )
 from midstream.server.providers.requests import Patience
-from support.acp_turns import (
-    asked,
-    bad_agent,
-    chunk,
-    ended,
-    last_of_each,
-    of,
-    opened,
-    options_in,
-    said,
-    turn,
-    until,
-    words,
-    written,
-)
+from support.acp_turns import bad_agent, chunk
+from support.turns import asked, ended, last_of_each, of, opened, options_in, said, turn, until, words, written
 
 ONCE = {"optionId": "zz-9", "name": "Yes", "kind": "allow_once"}
 ALWAYS = {"optionId": "aa-1", "name": "Always", "kind": "allow_always"}

@@ -26,7 +26,8 @@ from midstream.server.providers.events import (
     ProviderEvent,
     UsageReported,
 )
-from support.acp_turns import chunk, last_of_each, of, said, written
+from support.acp_turns import chunk
+from support.turns import last_of_each, of, said, written
 
 WORKSPACE = Path("/w")
 
