@@ -32,7 +32,7 @@ INTRODUCTION: Final[JsonObject] = {
 _NOWHERE: Final = "00000000-0000-0000-0000-000000000000"
 _CONTEXT: Final[JsonObject] = {"threadId": _NOWHERE, "input": [], "additionalContext": 0}
 _FORK_POINT: Final[JsonObject] = {"threadId": _NOWHERE, "lastTurnId": 0}
-_UNKNOWN: Final = re.compile(r"unknown variant|not found: |method not found", re.IGNORECASE)
+_UNKNOWN: Final = re.compile(r"unknown variant|unknown method|method not found", re.IGNORECASE)
 _WRONG_TYPE: Final = re.compile(r"invalid type|expected", re.IGNORECASE)
 _VERSION: Final = re.compile(r"/(\d+\.\d+\.\d+\S*)")
 

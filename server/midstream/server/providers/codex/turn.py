@@ -147,16 +147,23 @@ class Turn:
 
     def _item_completed(self, told: Notification) -> Events:
         item = parse_item(member(told.params, "item"))
+        if isinstance(item, UserMessage) and told.params.get("threadId") != self.thread_id:
+            return ()  # what a subagent was told
         match item:
-            case UserMessage(client_id=client_id) if client_id == self._client_id:
-                self._accepted = True
-                held, self._held = self._held, []
-                return TurnAccepted(turn_ref=self.id), *held
+            case UserMessage(client_id=client_id) if client_id in (self._client_id, None):
+                return self._accept()
             case UserMessage(client_id=str(client_id)) if client_id in self._steers:
                 self._steers.remove(client_id)
                 return (SteerTaken(),)
             case _:
                 return self._after_acceptance(self._translator.translate(told))
+
+    def _accept(self) -> Events:
+        if self._accepted:
+            return ()
+        self._accepted = True
+        held, self._held = self._held, []
+        return TurnAccepted(turn_ref=self.id), *held
 
     def _after_acceptance(self, events: Events) -> Events:
         """Hold what comes before the turn was taken, as a compaction of the history does."""
@@ -189,7 +196,7 @@ class Turn:
     def _complete(self, turn: JsonObject) -> Events:
         match turn.get("status"):
             case "completed":
-                return self._finish("completed")
+                return *self._accept(), *self._finish("completed")
             case "interrupted":
                 return self._finish("interrupted")
             case _:
