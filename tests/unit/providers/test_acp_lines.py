@@ -23,6 +23,7 @@ from midstream.server.providers.acp.messages import parse_update
 from midstream.server.providers.acp.modes import models, parse_choices
 from midstream.server.providers.acp.permissions import parse_permission, request_asked
 from midstream.server.providers.acp.updates import Translator
+from midstream.server.providers.connection import parse_line, read_lines
 from midstream.server.runtime.transcript import Setting, Transcript
 from midstream.server.store.codec import decode, encode
 from support.hostile import JSON, nested
