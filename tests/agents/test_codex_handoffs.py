@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from scenarios.steps import conversation, handoff_of, received, strategy
+from scenarios.steps import conversation, handoff_of, strategy
 from support.codex import handed_over, user_texts
+from support.codex_switches import founding
 from support.editor import Editor
 from support.models.server import ModelServer
 
@@ -22,29 +23,14 @@ def last_request(model: ModelServer, text: str) -> dict[str, Any]:
 async def test_runs_1_to_5_6_to_8_and_9_reach_each_agent_exactly_once(
     editor: Editor, model: ModelServer, workspace: Path, first: str, second: str
 ) -> None:
-    thread = await editor.new_thread(workspace)
-    story = [(first, f"write first{n}.txt: {n}") for n in range(1, 6)]
-    story += [(second, f"write second{n}.txt: {n}") for n in range(6, 9)]
-    story += [(first, "write first9.txt: 9")]
-    runs = [await editor.say(thread, text, provider) for provider, text in story]
-    texts = [text for _, text in story]
-
-    assert [run.status for run in runs] == ["completed"] * 9
-    lived = {known.provider: known for known in (await editor.read(thread)).provider_threads}
-    assert lived[first].native_run_ordinals == (1, 2, 3, 4, 5, 9)
-    assert lived[second].native_run_ordinals == (6, 7, 8)
-    full, delta = await handoff_of(editor, runs[5]), await handoff_of(editor, runs[8])
-    assert (full.strategy, full.run_ordinals) == ("full_thread_summary", (1, 2, 3, 4, 5))
-    assert (delta.strategy, delta.run_ordinals) == ("delta_since_target_last_seen", (6, 7, 8))
-    assert (lived[first].handoff_ids, lived[second].handoff_ids) == ((delta.id,), (full.id,))
+    told = await founding(editor, workspace, first, second)
     if first == "codex":
-        seen = last_request(model, texts[8])
-        assert (user_texts(seen), handed_over(seen)) == ([*texts[:5], texts[8]], delta.sent_text)
-        assert received(await editor.recall(thread, "rehearsal"))[:4] == [full.sent_text, *texts[5:8]]
+        seen = last_request(model, told.texts[8])
+        assert user_texts(seen) == [*told.texts[:5], told.texts[8]]
+        assert handed_over(seen) == told.delta.sent_text
     else:
-        seen = last_request(model, texts[7])
-        assert (user_texts(seen), handed_over(seen)) == (texts[5:8], full.sent_text)
-        assert received(await editor.recall(thread, "rehearsal"))[:7] == [*texts[:5], delta.sent_text, texts[8]]
+        seen = last_request(model, told.texts[7])
+        assert (user_texts(seen), handed_over(seen)) == ([*told.texts[5:8]], told.full.sent_text)
     assert all((workspace / f"first{n}.txt").read_text() == f"{n}\n" for n in (1, 5, 9))
 
 

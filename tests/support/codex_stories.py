@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import psutil
 import pytest
@@ -32,6 +32,7 @@ from midstream.server.providers.events import (
     UsageReported,
 )
 from support.codex import CODEX, codex_home
+from support.codex_switches import DAEMON_STORIES
 from support.models.server import model_server
 from support.turns import asked, ended, last_of_each, of, opened, options_in, said, turn, until, words
 
@@ -41,10 +42,21 @@ RECORDINGS = Path(__file__).parents[1] / "unit" / "providers" / "codex" / "recor
 PROGRAM = Path(__file__).with_name("recording.py")
 
 
-def replayed(story: str) -> CodexDriver:
-    """Return the driver of what was recorded of a story."""
-    command = (sys.executable, "-S", str(PROGRAM), "replay", str(RECORDINGS / story))
-    return CodexDriver("codex", ProviderConfig(driver="codex", command=command))
+def replay_provider(story: str, logs: Path) -> dict[str, Any]:
+    """Return the configuration of what was recorded of a story; what is said to it is written into `logs`."""
+    command = [sys.executable, "-S", str(PROGRAM), "replay", str(RECORDINGS / story)]
+    return {"driver": "codex", "command": command, "env": {"REPLAYED": str(logs)}}
+
+
+def record_provider(story: str, env: dict[str, str]) -> dict[str, Any]:
+    """Return the configuration of the real Codex, recorded as a story."""
+    command = [sys.executable, str(PROGRAM), "record", str(RECORDINGS / story), str(CODEX), "app-server"]
+    return {"driver": "codex", "command": command, "env": env}
+
+
+def driver_of(provider: dict[str, Any]) -> CodexDriver:
+    """Return the driver of a configuration."""
+    return CodexDriver("codex", ProviderConfig(**{**provider, "command": tuple(provider["command"])}))
 
 
 def reply(decision: Decision, *values: str) -> Reply:
@@ -215,16 +227,19 @@ STORIES: dict[str, Story] = {
 
 async def record_all() -> None:
     """Record every story of the real Codex anew."""
-    for name, story in STORIES.items():
-        shutil.rmtree(RECORDINGS / name, ignore_errors=True)
+    shutil.rmtree(RECORDINGS, ignore_errors=True)
+    for name in (*STORIES, *DAEMON_STORIES):
         with tempfile.TemporaryDirectory() as folder:
-            workspace = Path(folder).resolve() / "workspace"
+            place = Path(folder).resolve()
+            workspace = place / "workspace"
             workspace.mkdir()
             subprocess.run(["git", "init", "-q"], cwd=workspace, check=True)
             async with model_server() as model:
-                env = codex_home(Path(folder).resolve() / "home", model)
-                command = (sys.executable, str(PROGRAM), "record", str(RECORDINGS / name), str(CODEX), "app-server")
-                await story(CodexDriver("codex", ProviderConfig(driver="codex", command=command, env=env)), workspace)
+                provider = record_provider(name, codex_home(place / "home", model))
+                if name in STORIES:
+                    await STORIES[name](driver_of(provider), workspace)
+                else:
+                    await DAEMON_STORIES[name](provider, place, workspace)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 ``record FOLDER COMMAND…`` runs the command in between; ``replay FOLDER`` needs none. Each process has a file of
 its own in the folder, by its turn. A line of it is what the driver said (`expect`) or what the agent said (`emit`).
 In a replay the driver must say the same in the same order; where a text in it differs (an id that it drew, a
-path), that text is put in place of the recorded one in all that follows.
+path), that text is put in place of the recorded one in all that follows. What it said is written into the folder
+that ``$REPLAYED`` names.
 """
 
 import json
@@ -57,7 +58,8 @@ def record(folder: Path, command: list[str]) -> int:
 
 def replay(folder: Path) -> int:
     """Play the agent's part of this process's file."""
-    steps = [json.loads(line) for line in _mine(folder).read_text(encoding="utf-8").splitlines()]
+    file, log = _mine(folder)
+    steps = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     texts: dict[str, str] = {}
     ids: dict[Any, Any] = {}
     for step in steps:
@@ -66,6 +68,8 @@ def replay(folder: Path) -> int:
                 line = sys.stdin.readline()
                 if not line:
                     return 0
+                with log.open("a", encoding="utf-8") as lines:
+                    lines.write(line)
                 said = json.loads(line)
                 if said.get("method") != recorded.get("method"):
                     sys.stderr.write(f"expected {recorded.get('method')}, and was told {said.get('method')}\n")
@@ -85,15 +89,15 @@ def replay(folder: Path) -> int:
     return 0
 
 
-def _mine(folder: Path) -> Path:
-    """Return the file of this process, the first that no other took in this working directory."""
+def _mine(folder: Path) -> tuple[Path, Path]:
+    """Return the file of this process, the first that no other took, and the log of what the driver says to it."""
     for file in sorted(folder.iterdir()):
-        taken = Path.cwd().parent / f"{folder.name}-{file.stem}.taken"
+        log = Path(os.environ["REPLAYED"]) / f"{folder.name}-{file.name}"
         try:
-            taken.touch(exist_ok=False)
+            log.touch(exist_ok=False)
         except FileExistsError:
             continue
-        return file
+        return file, log
     raise SystemExit(f"no more processes were recorded in {folder}")
 
 

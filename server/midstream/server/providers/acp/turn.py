@@ -1,7 +1,6 @@
 """One prompt in flight: what comes for it, in order, as provider events."""
 
 import asyncio
-from collections import deque
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -19,11 +18,9 @@ from midstream.server.providers.acp.updates import Translator
 from midstream.server.providers.adapter import Reply, TurnRefused
 from midstream.server.providers.connection import Answer, Closed, Connection, Notification, Request, RequestId
 from midstream.server.providers.events import ProviderEvent, RequestWithdrawn, TurnAccepted, TurnEnded, merged
-from midstream.server.providers.inbox import Inbox
+from midstream.server.providers.mailbox import Mailbox
 from midstream.server.providers.reading import member, text_of
 
-ROOM: Final = 128 * 1024
-"""Bytes of messages that may wait before the reader does."""
 GRACE_LIMIT: Final = 2.0
 
 Message: TypeAlias = Notification | Request | Answer | Closed
@@ -32,7 +29,7 @@ Events: TypeAlias = tuple[ProviderEvent, ...]
 
 
 class Turn:
-    """A prompt and its inbox, which holds little: a slow consumer slows the reader, and so the agent."""
+    """A prompt in flight, from its sending to its end."""
 
     def __init__(self, connection: Connection, agent: Agent, ref: str, workspace: Path, grace: float) -> None:
         self.ref: Final = ref
@@ -46,10 +43,8 @@ class Turn:
         self._grace = grace
         self._workspace = workspace
         self._translator = Translator(self._id, workspace)
-        self._inbox: Inbox[Message] = Inbox(ROOM)
-        self._taken: deque[Message] = deque()
+        self._mailbox: Mailbox[Message] = Mailbox(self._drop)
         self._accepted = False
-        self._abandoned = False
         self._numbers = count(1)
         self._asked: dict[str, tuple[RequestId, Permission]] = {}
         self._unanswered: list[str] = []
@@ -62,24 +57,17 @@ class Turn:
         await self._connection.ask("session/prompt", {"sessionId": self.ref, "prompt": blocks}, self.deliver)
 
     async def deliver(self, message: Message) -> None:
-        """Take a message from the reader, which waits here while the inbox is full."""
-        if isinstance(message, Closed):  # waits for nobody: nothing comes after it
+        """Take a message from the reader, which waits here while the mailbox is full."""
+        if isinstance(message, Answer | Closed):
             self.answered.set()
-            self._inbox.add(message, 0)
-            return
-        if isinstance(message, Answer):
-            self.answered.set()
-        await self._inbox.room()
-        if self._abandoned:
-            await self._drop(message)
+        if isinstance(message, Closed):
+            self._mailbox.put_last(message)
         else:
-            self._inbox.add(message, message.size)
+            await self._mailbox.put(message, message.size)
 
     async def abandon(self) -> None:
-        """Take no more events out: what still comes is dropped, so that the reader is never held up."""
-        self._abandoned = True
-        for message in (*self._taken, *self._inbox.drain()):
-            await self._drop(message)
+        """Take no more events out."""
+        await self._mailbox.abandon()
 
     async def _drop(self, message: Message) -> None:
         if isinstance(message, Request):
@@ -111,16 +99,10 @@ class Turn:
         """
         if not self.sent:
             return self._finish("interrupted")
-        events: list[ProviderEvent] = []
-        self._taken.extend(await self._inbox.take())
-        while self._taken and not self.over:
-            events += await self._handle(self._taken.popleft())
+        events = [*await self._handle(await self._mailbox.take())]
+        while self._mailbox.has_more and not self.over:
+            events += await self._handle(await self._mailbox.take())
         return tuple(merged(events))
-
-    async def _next(self) -> Message:
-        if not self._taken:
-            self._taken.extend(await self._inbox.take())
-        return self._taken.popleft()
 
     async def _handle(self, message: Message) -> Events:
         match message:
@@ -207,7 +189,7 @@ class Turn:
     async def _next_within(self, seconds: float) -> Notification | Request | None:
         try:
             async with asyncio.timeout(seconds):
-                message = await self._next()
+                message = await self._mailbox.take()
         except TimeoutError:
             return None
         return None if isinstance(message, Answer | Closed) else message

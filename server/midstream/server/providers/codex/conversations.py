@@ -43,9 +43,16 @@ class Conversations:
         self._model = model
         self._open: dict[str, OpenThread] = {}
 
-    def get(self, ref: str) -> OpenThread | None:
-        """Return a conversation that is open."""
-        return self._open.get(ref)
+    def get(self, ref: str) -> OpenThread:
+        """Return a conversation that is open.
+
+        Raises:
+            ProviderError: it is not.
+        """
+        thread = self._open.get(ref)
+        if thread is None:
+            raise ProviderError(failure("validation_error", "The conversation is not open."))
+        return thread
 
     async def start(self, options: ThreadOptions) -> NativeThread:
         """Start a conversation."""
@@ -103,7 +110,7 @@ class Conversations:
             "additionalContext": context or None,
             "model": options.model or self._model,
             "effort": text_of(options.options or {}, "effort"),
-            **turn_policy(options.runtime_mode, self._open[ref].sandbox),
+            **turn_policy(options.runtime_mode, self.get(ref).sandbox),
         }
 
     def _settings(self, options: ThreadOptions) -> JsonObject:

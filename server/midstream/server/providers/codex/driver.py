@@ -5,7 +5,7 @@ from typing import Final
 
 from midstream.protocol.base import ProviderKind, Reason
 from midstream.protocol.records.config import ProviderConfig
-from midstream.protocol.records.provider import Provider, ProviderProblem
+from midstream.protocol.records.provider import Provider, ProviderModel, ProviderProblem
 from midstream.protocol.records.run import Failure
 from midstream.server.providers.adapter import NO_CAPABILITIES, ProviderError, ThreadOptions
 from midstream.server.providers.codex.session import CodexSession
@@ -29,18 +29,21 @@ class CodexDriver:
     async def probe(self) -> Provider:
         """Start Codex once and ask it for its version, its abilities, its models and its login."""
         session = None
+        models: tuple[ProviderModel, ...] = ()
         try:
             session = await self.open(Path.home())
-            if await session.logged_in():
-                return self._provider(session, None)
-            return self._provider(session, failure("authentication", "Codex is not logged in."))
+            models = await session.models()
+            missing = None if await session.logged_in() else failure("authentication", "Codex is not logged in.")
+            return self._provider(session, models, missing)
         except ProviderError as error:
-            return self._provider(session, error.failure)
+            return self._provider(session, models, error.failure)
         finally:
             if session is not None:
                 await session.aclose()
 
-    def _provider(self, session: CodexSession | None, why: Failure | None) -> Provider:
+    def _provider(
+        self, session: CodexSession | None, models: tuple[ProviderModel, ...], why: Failure | None
+    ) -> Provider:
         return Provider(
             kind=self._kind,
             driver="codex",
@@ -48,7 +51,7 @@ class CodexDriver:
             installed=why is None or why.class_ != "validation_error",
             version=None if session is None else session.version,
             authenticated=None if session is None else why is None,
-            models=() if session is None else session.models,
+            models=models,
             capabilities=NO_CAPABILITIES if session is None else session.capabilities,
             problem=None if why is None else ProviderProblem(message=why.message, action=self._action(why)),
         )

@@ -95,8 +95,8 @@ async def _refuses_type(requests: Requests, method: str, params: JsonObject) -> 
     return False
 
 
-def capabilities(abilities: Abilities, models: bool) -> Capabilities:
-    """Return what the runtime may count on; `models` tells whether Codex offered a choice."""
+def capabilities(abilities: Abilities) -> Capabilities:
+    """Return what the runtime may count on."""
     return Capabilities(
         resume=True,
         fork="thread/fork" in abilities.methods,
@@ -111,7 +111,7 @@ def capabilities(abilities: Abilities, models: bool) -> Capabilities:
         subagents=True,
         images=True,
         mcp_servers=True,
-        models=models,
+        models=True,
         summarize=True,
         handoff=HandoffCapability(
             channel="nativeData" if abilities.context else "separateBlock",

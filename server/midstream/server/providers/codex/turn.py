@@ -14,14 +14,14 @@ from midstream.protocol.base import JsonObject
 from midstream.protocol.records.run import Failure
 from midstream.server.providers.adapter import Reply, TurnRefused
 from midstream.server.providers.codex.approvals import Approval, answer, parse_approval, refusal, request_asked
+from midstream.server.providers.codex.conversations import OpenThread
 from midstream.server.providers.codex.failures import rpc_failure, turn_failure
 from midstream.server.providers.codex.protocol import UserMessage, parse_item
 from midstream.server.providers.codex.updates import Events, Translator
-from midstream.server.providers.codex.usage import Tokens
-from midstream.server.providers.connection import Answer, Closed, Connection, Notification, Request, RequestId
+from midstream.server.providers.codex.usage import parse_tokens
+from midstream.server.providers.connection import Answer, Closed, Connection, Notification, Request
 from midstream.server.providers.events import (
     ProviderEvent,
-    RequestAsked,
     RequestWithdrawn,
     SteerTaken,
     TurnAccepted,
@@ -35,9 +35,14 @@ Status: TypeAlias = Literal["completed", "interrupted", "failed"]
 
 
 class Turn:
-    """A turn from its request to its end. `begun` is set once it can be interrupted, `ended` once Codex ended it."""
+    """A turn from its request to its end; `limits` are the rate limits as they are told at any time.
 
-    def __init__(self, connection: Connection, thread_id: str, workspace: Path, before: Tokens | None) -> None:
+    `begun` is set once it can be interrupted, `ended` once Codex ended it.
+    """
+
+    def __init__(
+        self, connection: Connection, thread_id: str, thread: OpenThread, workspace: Path, limits: JsonObject
+    ) -> None:
         self.thread_id: Final = thread_id
         self.id: str | None = None
         self.sent = False
@@ -45,11 +50,12 @@ class Turn:
         self.cancelled = False
         self.begun: Final = asyncio.Event()
         self.ended: Final = asyncio.Event()
-        self.limits: JsonObject = {}
         self._connection = connection
+        self._thread = thread
         self._workspace = workspace
+        self._limits = limits
         self._client_id = uuid4().hex
-        self._translator = Translator(thread_id, self._client_id, workspace, before)
+        self._translator = Translator(thread_id, self._client_id, workspace, thread.used)
         self._mailbox: Mailbox[Message] = Mailbox(self._drop)
         self._accepted = False
         self._held: list[ProviderEvent] = []
@@ -134,6 +140,10 @@ class Turn:
                 return self._withdraw(params.get("requestId"))
             case Notification(method="item/completed", params=params):
                 return self._item_completed(message)
+            case Notification(method="thread/tokenUsage/updated", params=params):
+                if params.get("threadId") == self.thread_id:
+                    self._thread.used = parse_tokens(params).whole
+                return self._after_acceptance(self._translator.translate(message))
             case Notification():
                 return self._after_acceptance(self._translator.translate(message))
             case Request():
@@ -176,21 +186,20 @@ class Turn:
         asked = parse_approval(request)
         if asked is None:
             return ()
-        if self.over:
+        if not self._accepted:  # nothing is told of a turn that is not taken, so nobody could answer
             await self._refuse(request)
             return ()
         ref = f"{self._client_id}/request-{next(self._numbers)}"
         self._asked[ref] = asked
         target, changes = self._translator.target(request.params)
         waiting = () if target is None else self._translator.waiting(target)
-        event: RequestAsked = request_asked(ref, asked, target, changes, self._workspace)
-        return self._after_acceptance((*waiting, event))
+        return *waiting, request_asked(ref, asked, target, changes, self._workspace)
 
     def _withdraw(self, request_id: object) -> Events:
         for ref, asked in tuple(self._asked.items()):
-            if _same(asked.request.id, request_id):
+            if asked.request.id == request_id:
                 del self._asked[ref]
-                return self._after_acceptance((RequestWithdrawn(ref=ref),))
+                return (RequestWithdrawn(ref=ref),)
         return ()
 
     def _complete(self, turn: JsonObject) -> Events:
@@ -200,7 +209,7 @@ class Turn:
             case "interrupted":
                 return self._finish("interrupted")
             case _:
-                why = turn_failure(member(turn, "error"), self.limits)
+                why = turn_failure(member(turn, "error"), self._limits)
                 return self._finish("failed", why) if self._accepted else self._refused(why)
 
     def _refused(self, why: Failure) -> Events:
@@ -218,7 +227,3 @@ class Turn:
         self._asked.clear()
         last = (*withdrawn, *self._translator.finish(status)) if self._accepted else ()
         return *last, TurnEnded(status=status, failure=why)
-
-
-def _same(asked_id: RequestId, told_id: object) -> bool:
-    return asked_id == told_id
