@@ -106,9 +106,9 @@ async def test_steered_words_are_taken_in_the_same_turn(editor: Editor, model: M
 async def test_steered_words_that_an_interrupt_overtook_reach_codex_with_the_next_message(
     editor: Editor, model: ModelServer, workspace: Path
 ) -> None:
-    thread = await editor.new_thread(workspace, "codex")
-    run = await editor.begin(thread, "say: beginning\nsleep 600000")
-    await editor.until_output(run, "beginning")
+    thread = await editor.new_thread(workspace, "codex", runtime_mode="approvalRequired")
+    run = await editor.begin(thread, "run echo one")
+    await editor.asked(run)  # until it is answered, Codex takes no words
     await editor.call("run/steer", run_id=run.id, text="say: never taken")
     await editor.call("run/interrupt", run_id=run.id)
     assert (await editor.ended(run)).status == "interrupted"
