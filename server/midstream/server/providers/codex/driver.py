@@ -56,14 +56,14 @@ class CodexDriver:
             problem=None if why is None else ProviderProblem(message=why.message, action=self._action(why)),
         )
 
-    def _action(self, why: Failure) -> str | None:
+    def _action(self, why: Failure) -> str:
         match why.class_:
             case "authentication":
                 return "Run: codex login"
             case "validation_error":
                 return f"Run: {INSTALL}, or set providers.{self._kind}.command to the argv of another one's app-server."
             case _:
-                return None
+                return f"Start the command of providers.{self._kind} in a terminal to see what is wrong."
 
     async def open(self, workspace: Path) -> CodexSession:
         """Start an app-server.
