@@ -17,7 +17,6 @@ from midstream.server.rehearsal.directives import (
     Delete,
     Directive,
     Done,
-    Recall,
     Run,
     Subagent,
     Todo,
@@ -107,6 +106,3 @@ def todo_steps(orders: Iterable[Directive]) -> list[tuple[str, bool]]:
 def recalled(conversation: Sequence[Entry]) -> list[dict[str, str]]:
     """Return all that was said, as the directive `recall` answers it."""
     return [{"role": entry.role, "text": entry.text} for entry in conversation if isinstance(entry, Said)]
-
-
-__all__ = ["Entry", "Recall", "Returned", "Said", "Step", "next_steps", "orders_of", "recalled", "todo_steps"]
