@@ -11,8 +11,6 @@ from typing import Any, Final
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from midstream.server.providers.acp.connection import parse_line, read_lines
-from midstream.server.providers.acp.reading import count_of
 
 from midstream.protocol.nesting import DEEPEST
 from midstream.protocol.records.run import Usage
@@ -24,6 +22,7 @@ from midstream.server.providers.acp.modes import models, parse_choices
 from midstream.server.providers.acp.permissions import parse_permission, request_asked
 from midstream.server.providers.acp.updates import Translator
 from midstream.server.providers.connection import parse_line, read_lines
+from midstream.server.providers.reading import count_of
 from midstream.server.runtime.transcript import Setting, Transcript
 from midstream.server.store.codec import decode, encode
 from support.hostile import JSON, nested

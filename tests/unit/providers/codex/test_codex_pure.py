@@ -170,7 +170,7 @@ def translator() -> Translator:
 
 
 def told(method: str, thread: str = "root", **params: Any) -> Notification:
-    return Notification(method, {"threadId": thread, **params})
+    return Notification(method, {"threadId": thread, **params}, 0)
 
 
 def test_parts_of_a_thought_are_told_apart_and_the_end_has_what_was_streamed() -> None:
@@ -218,7 +218,7 @@ def test_usage_after_a_resume_counts_from_the_first_request_of_the_turn() -> Non
 
 
 def asked(method: str, **params: Any) -> Any:
-    approval = parse_approval(Request(7, method, {"threadId": "root", "itemId": "i1", **params}))
+    approval = parse_approval(Request(7, method, {"threadId": "root", "itemId": "i1", **params}, 0))
     assert approval is not None
     return approval
 

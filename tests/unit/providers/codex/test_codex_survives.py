@@ -17,6 +17,7 @@ from midstream.server.providers.events import (
     TurnAccepted,
     TurnEnded,
 )
+from midstream.server.quoting import Quoted
 from support.fake_codex import OPENED, THREAD, FakeCodex, fake_codex
 from support.turns import ended, last_of_each, of, opened, options_in, turn, until, words
 
@@ -46,7 +47,7 @@ def playing(folder: Path, *steps: Any) -> FakeCodex:
     return fake_codex(folder, turn_start=list(steps))
 
 
-async def test_unknown_notifications_and_items_break_nothing_and_are_kept_raw_in_the_log(
+async def test_unknown_notifications_and_items_break_nothing_and_are_quoted_raw_in_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "midstream.server.providers.codex")
@@ -59,8 +60,9 @@ async def test_unknown_notifications_and_items_break_nothing_and_are_kept_raw_in
     assert ended(events).status == "completed"
     assert last_of_each(events)["m1"].draft == MessageDraft(type="agentMessage", text="hello")
     assert "thread/dreamt" in caplog.text
-    assert "of sheep" in caplog.text
-    assert "hologram" in caplog.text
+    assert "of sheep" not in caplog.text
+    quoted = [str(arg.words) for record in caplog.records for arg in record.args or () if isinstance(arg, Quoted)]
+    assert [("of sheep" in words, "hologram" in words) for words in quoted] == [(True, False), (False, True)]
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ class Turn:
                 return
             case _:
                 pass
-        await self._mailbox.put(message)
+        await self._mailbox.put(message, message.size)
 
     def _is_ours(self, params: JsonObject) -> bool:
         """Whether a notification speaks of this turn, and not of a subagent's or an earlier one."""

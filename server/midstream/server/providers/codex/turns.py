@@ -19,6 +19,7 @@ from midstream.server.providers.events import ProviderEvent
 from midstream.server.providers.failures import failure
 from midstream.server.providers.reading import member, text_of
 from midstream.server.providers.requests import Requests, real_folder
+from midstream.server.quoting import Quoted
 
 logger: Final = logging.getLogger(__name__)
 
@@ -85,7 +86,7 @@ class Turns:
                         await self._requests.attempt("turn/interrupt", params)
                 await running.ended.wait()
         except ProviderError as error:
-            logger.info("Codex is gone while a turn is interrupted: %s", error)
+            logger.info("Codex is gone while a turn is interrupted: %s", Quoted(error))
         except TimeoutError:
             logger.warning("Codex did not end an interrupted turn; its process is ended.")
             await self._end()
@@ -110,7 +111,7 @@ class Turns:
         try:
             await self._requests.attempt("turn/steer", params)
         except AnswerError as error:
-            logger.info("Codex takes no words for its turn: %s", error)
+            logger.info("Codex takes no words for its turn: %s", Quoted(error))
             return "refused"
         return "queued"
 
@@ -143,7 +144,7 @@ class Turns:
             case Notification(method=method) if method in IGNORED:
                 pass
             case Notification(method=method, params=params) if not is_known(message):
-                logger.info("Codex sent what Midstream does not know: %s %s", method, _raw(params))
+                logger.info("Codex sent what Midstream does not know: %s %s", method, Quoted(_raw(params)))
             case Notification():
                 for child in children_of(message):
                     self._roots[child] = root
@@ -153,8 +154,9 @@ class Turns:
     async def _asked(self, request: Request, running: Turn | None) -> None:
         asked = parse_approval(request)
         if asked is None:
-            logger.info("Codex asks what Midstream does not know: %s %s", request.method, _raw(request.params))
-            await self._connection.refuse(request.id, METHOD_NOT_FOUND, f"No method {request.method}.")
+            method = request.method
+            logger.info("Codex asks what Midstream does not know: %s %s", method, Quoted(_raw(request.params)))
+            await self._connection.refuse(request.id, METHOD_NOT_FOUND, f"No method {method}.")
         elif running is not None and running.sent:
             await running.deliver(request)
         else:
