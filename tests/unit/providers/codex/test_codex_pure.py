@@ -173,7 +173,7 @@ def told(method: str, thread: str = "root", **params: Any) -> Notification:
     return Notification(method, {"threadId": thread, **params}, 0)
 
 
-def test_parts_of_a_thought_are_told_apart_and_the_end_has_what_was_streamed() -> None:
+def test_parts_of_a_thought_are_told_apart_and_its_end_repeats_nothing() -> None:
     told_of = translator()
     events = [
         event
@@ -189,7 +189,7 @@ def test_parts_of_a_thought_are_told_apart_and_the_end_has_what_was_streamed() -
     assert "".join(event.text for event in events if isinstance(event, OutputAppended)) == "one\n\ntwo"
     (end,) = told_of.finish("interrupted")
     assert isinstance(end, ItemChanged)
-    assert (end.draft, end.status) == (MessageDraft(type="reasoning", text="one\n\ntwo"), "interrupted")
+    assert (end.draft, end.status) == (MessageDraft(type="reasoning"), "interrupted")
 
 
 def test_the_items_of_a_thread_that_nobody_began_in_this_turn_are_left_out() -> None:

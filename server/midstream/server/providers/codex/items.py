@@ -43,18 +43,18 @@ _STATUS: Final[Mapping[Status, ItemStatus]] = {
 }
 
 
-def draft(item: Item, workspace: Path, *, streamed: str = "") -> Draft | None:
-    """Return what an item says, None where it is none of ours; `streamed` is its text so far, if it has any."""
+def draft(item: Item, workspace: Path) -> Draft | None:
+    """Return what an item says, None where it is none of ours; text that it does not have was streamed."""
     match item:
         case Message(role=role, text=text):
-            return MessageDraft(type=role, text=text or streamed)
+            return MessageDraft(type=role, text=text)
         case ProposedPlan(text=text):
-            return PlanDraft(markdown=text or streamed)
+            return PlanDraft(markdown=text)
         case Command():
             return CommandDraft(
                 command=plain_command(item.command),
                 cwd=item.cwd or str(workspace),
-                output=streamed if item.output is None else item.output,
+                output=item.output or "",
                 exit_code=item.exit_code,
             )
         case Patch(changes=changes):

@@ -26,6 +26,7 @@ from midstream.server.providers.events import (
     SteerTaken,
     TurnAccepted,
     TurnEnded,
+    merged,
 )
 from midstream.server.providers.mailbox import Mailbox
 from midstream.server.providers.reading import member, text_of
@@ -125,14 +126,19 @@ class Turn:
         return True
 
     async def step(self) -> Events:
-        """Wait for the next message and return its events; `over` after the last.
+        """Wait for what comes next and return the events of all that came; `over` after the last.
 
         Raises:
             TurnRefused: Codex did not take the turn.
         """
         if not self.sent:
             return self._finish("interrupted")
-        message = await self._mailbox.take()
+        events = [*await self._handle(await self._mailbox.take())]
+        while self._mailbox.has_more and not self.over:
+            events += await self._handle(await self._mailbox.take())
+        return tuple(merged(events))
+
+    async def _handle(self, message: Message) -> Events:
         match message:
             case Notification(method="turn/completed", params=params) if self._is_ours(params):
                 return self._complete(member(params, "turn"))

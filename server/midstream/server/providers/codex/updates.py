@@ -60,7 +60,7 @@ class _Open:
 
     parent: str | None
     draft: Draft
-    streamed: list[str]
+    streamed: bool = False
 
 
 class Translator:
@@ -118,11 +118,8 @@ class Translator:
         """Return what ends the items that are still open; a call that nobody ended was interrupted."""
         events: list[ProviderEvent] = []
         for ref, opened in self._open.items():
-            said: Draft = opened.draft
-            how: ItemStatus = "interrupted"
-            if isinstance(said, MessageDraft):
-                said, how = evolve(said, text="".join(opened.streamed)), ended
-            events.append(ItemChanged(ref=ref, parent_ref=opened.parent, draft=said, status=how))
+            how: ItemStatus = ended if isinstance(opened.draft, MessageDraft) else "interrupted"
+            events.append(ItemChanged(ref=ref, parent_ref=opened.parent, draft=opened.draft, status=how))
         for ref, todo in self._todos.items():
             parent = self._parents.get(ref.split("/")[0])
             events.append(ItemChanged(ref=ref, parent_ref=parent, draft=todo, status=ended))
@@ -143,18 +140,17 @@ class Translator:
             return self._delegation(ref, parent, item)
         if isinstance(item, Patch):
             self._changes[ref] = item.changes
-        known = self._open.get(ref)
-        streamed = "".join(known.streamed) if known else ""
-        said = draft(item, self._workspace, streamed=streamed)
+        said = draft(item, self._workspace)
         if said is None:
             return ()
         if not ended:
             said = evolve(said, text="") if isinstance(said, MessageDraft) else said
-            self._open[ref] = _Open(parent, said, [])
+            self._open[ref] = _Open(parent, said)
             return (ItemChanged(ref=ref, parent_ref=parent, draft=said, status="running"),)
         self._open.pop(ref, None)
+        self._changes.pop(ref, None)
         if isinstance(item, Message) and item.role == "agentMessage":
-            self._said[thread_id] = item.text or streamed
+            self._said[thread_id] = item.text
         return (ItemChanged(ref=ref, parent_ref=parent, draft=said, status=status(item)),)
 
     def _delegation(self, ref: str, parent: str | None, item: Delegation) -> Events:
@@ -167,7 +163,7 @@ class Translator:
         if failed:
             self._open.pop(ref, None)
         else:
-            self._open[ref] = _Open(parent, said, [])
+            self._open[ref] = _Open(parent, said)
         return (ItemChanged(ref=ref, parent_ref=parent, draft=said, status=status(item) if failed else "running"),)
 
     def _child_ended(self, thread_id: str, ref: str, turn: JsonObject) -> Events:
@@ -193,7 +189,7 @@ class Translator:
         opened = self._open.get(ref)
         if opened is None or not text or (between and not opened.streamed):
             return ()
-        opened.streamed.append(text)
+        opened.streamed = True
         return (OutputAppended(ref=ref, field=field, text=text),)
 
     def _patched(self, thread_id: str, params: JsonObject) -> Events:
