@@ -32,9 +32,11 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def agents_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep what rehearsal agents store with the test."""
+    """Keep what agents store with the test: an agent that is installed here finds nobody's login."""
     folder = tmp_path / "agents"
     monkeypatch.setenv("MIDSTREAM_REHEARSAL_DIR", str(folder))
+    (tmp_path / "codex-home").mkdir()
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex-home"))
     return folder
 
 

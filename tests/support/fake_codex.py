@@ -13,6 +13,7 @@ from midstream.server.providers.requests import Patience
 
 PROGRAM = Path(__file__).with_name("fake_app_server.py")
 THREAD = "thread-1"
+LOG = "codex.log"
 INCOMPLETE = {"error": {"code": -32600, "message": "Invalid request: missing field `threadId`"}}
 OPENED = {
     "thread": {"id": THREAD},
@@ -59,10 +60,15 @@ class FakeCodex:
 
 def fake_codex(folder: Path, without: tuple[str, ...] = (), **answers: Any) -> FakeCodex:
     """Return a Codex that lacks some methods and answers others as given, with ``_`` for ``/`` in their names."""
+    command = fake_codex_command(folder, without, **answers)
+    patience = Patience(cancel=0.5)
+    return FakeCodex(CodexDriver("codex", ProviderConfig(driver="codex", command=command), patience), folder / LOG)
+
+
+def fake_codex_command(folder: Path, without: tuple[str, ...] = (), **answers: Any) -> tuple[str, ...]:
+    """Return what starts such a Codex."""
     script = {name: answer for name, answer in SOUND.items() if name not in without}
     script.update({name.replace("_", "/"): answer for name, answer in answers.items()})
-    file, log = folder / "codex.json", folder / "codex.log"
+    file = folder / "codex.json"
     file.write_text(json.dumps(script))
-    command = (sys.executable, "-S", str(PROGRAM), str(file), str(log))
-    patience = Patience(cancel=0.5)
-    return FakeCodex(CodexDriver("codex", ProviderConfig(driver="codex", command=command), patience), log)
+    return sys.executable, "-S", str(PROGRAM), str(file), str(folder / LOG)
