@@ -27,6 +27,7 @@ _CLASSES: Final[Mapping[str, FailureClass]] = {
 _CUT: Final = "stream disconnected"  # told as any other error, once Codex stopped to retry
 _UNAUTHORIZED: Final = frozenset({401, 403})
 _EXHAUSTED: Final = 100
+_END_OF_TIME: Final = 253_402_300_799  # the last second of the year 9999
 
 
 def turn_failure(error: JsonObject, limits: JsonObject) -> Failure:
@@ -54,12 +55,9 @@ def _class(info: object) -> FailureClass:
 def reset_at(limits: JsonObject) -> Time | None:
     """Return when the last of the exhausted rate limits is lifted."""
     windows = [member(limits, name) for name in ("primary", "secondary")]
-    resets = [
-        when
-        for window in windows
-        if (when := count_of(window, "resetsAt")) is not None and (count_of(window, "usedPercent") or 0) >= _EXHAUSTED
-    ]
-    if not resets:
+    exhausted = [window for window in windows if (count_of(window, "usedPercent") or 0) >= _EXHAUSTED]
+    resets = [when for window in exhausted if (when := count_of(window, "resetsAt")) is not None]
+    if not resets or max(resets) > _END_OF_TIME:
         return None
     return datetime.fromtimestamp(max(resets), UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
