@@ -303,6 +303,7 @@ def test_an_error_of_codex_has_a_class(info: object, class_: str) -> None:
 def test_the_quota_comes_back_when_the_last_exhausted_window_does() -> None:
     full, open_ = {"usedPercent": 100, "resetsAt": 1_800_000_000}, {"usedPercent": 99, "resetsAt": 1_900_000_000}
     assert reset_at({"primary": full, "secondary": open_}) == "2027-01-15T08:00:00.000Z"
+    assert reset_at({"primary": full, "secondary": {**full, "resetsAt": 1_800_086_400}}) == "2027-01-16T08:00:00.000Z"
     assert reset_at({"primary": open_}) is None
     assert reset_at({}) is None
 
