@@ -113,7 +113,7 @@ async def test_a_conversation_has_one_writer_and_a_missing_one_none(
 async def test_a_throw_away_conversation_leaves_nothing(
     session: CodexSession, codex_env: dict[str, str], workspace: Path
 ) -> None:
-    options = options_in(workspace, "readOnly", ephemeral=True)
+    options = options_in(workspace, "readOnly", throw_away=True)
     thread = await session.start_thread(options)
     events = await turn(session, thread.ref, "say: a summary", options)
     assert said(events) == "a summary"

@@ -112,7 +112,7 @@ def capabilities(abilities: Abilities) -> Capabilities:
         images=True,
         mcp_servers=True,
         models=True,
-        summarize=True,
+        summarize=False,  # in its read-only sandbox it still runs commands
         handoff=HandoffCapability(
             channel="nativeData" if abilities.context else "separateBlock",
             delta=True,
