@@ -148,6 +148,22 @@ async def test_a_restore_is_refused_while_a_run_of_any_thread_uses_the_workspace
     assert (await restore(editor, first.checkpoint_id)).written == ("a.txt",)
 
 
+async def test_a_restore_is_refused_while_a_run_of_another_daemon_uses_the_workspace(
+    editor: Editor, workspace: Path, tmp_path: Path
+) -> None:
+    thread = await editor.new_thread(workspace)
+    run = await editor.say(thread, "write a.txt: one")
+    async with editor_on(tmp_path / "other data", "--rehearsal") as other:
+        theirs = await other.new_thread(workspace, runtime_mode="approvalRequired")
+        working = await other.begin(theirs, "write b.txt: theirs")
+        request = await other.asked(working)
+        error = await refused(editor, "checkpoint/restore", checkpoint_id=run.checkpoint_id)
+        assert (error.code, error.kind) == (4004, "invalidState")
+        await other.call("request/respond", request_id=request.id, decision="accept")
+        assert (await other.ended(working)).status == "completed"
+    await restore(editor, run.checkpoint_id, paths=["a.txt"])
+
+
 async def test_threads_that_share_a_workspace_leave_each_others_files_alone(editor: Editor, workspace: Path) -> None:
     mine, other = await editor.new_thread(workspace), await editor.new_thread(workspace)
     first = await editor.say(mine, "write mine.txt: one")

@@ -17,8 +17,8 @@ from pathlib import Path
 from midstream.server.runtime.leases import WorkspaceLeases
 
 async def hold():
-    leases, workspace = WorkspaceLeases(Path(sys.argv[1])), Path(sys.argv[2])
-    async with leases.alone(workspace) if sys.argv[3] == "alone" else leases.share(workspace, "thr_other"):
+    leases, workspace = WorkspaceLeases(), Path(sys.argv[1])
+    async with leases.alone(workspace) if sys.argv[2] == "alone" else leases.share(workspace, "thr_other"):
         print("held", flush=True)
         await asyncio.Event().wait()
 
@@ -27,13 +27,15 @@ asyncio.run(hold())
 
 
 @pytest.fixture
-def leases(tmp_path: Path) -> WorkspaceLeases:
-    return WorkspaceLeases(tmp_path / "leases")
+def leases() -> WorkspaceLeases:
+    return WorkspaceLeases()
 
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
-    return tmp_path / "workspace"
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    return folder
 
 
 async def refused(leases: WorkspaceLeases, workspace: Path) -> MidstreamError:
@@ -96,10 +98,9 @@ async def test_a_parent_that_waits_for_its_delegated_child_ends_and_neither_is_m
 
 
 @pytest.mark.parametrize("how", ["share", "alone"])
-async def test_another_daemon_counts_too_and_no_more_once_it_is_killed(leases, workspace, tmp_path, how) -> None:
-    arguments = [str(tmp_path / "leases"), str(workspace), how]
+async def test_another_daemon_counts_too_and_no_more_once_it_is_killed(leases, workspace, how) -> None:
     other = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", HOLDER, *arguments, stdout=asyncio.subprocess.PIPE
+        sys.executable, "-c", HOLDER, str(workspace), how, stdout=asyncio.subprocess.PIPE
     )
     assert other.stdout is not None
     assert await other.stdout.readline() == b"held\n"
@@ -112,6 +113,13 @@ async def test_another_daemon_counts_too_and_no_more_once_it_is_killed(leases, w
     await other.wait()
     await asyncio.wait_for(waiting, 10)
     async with leases.alone(workspace):
+        pass
+
+
+async def test_a_workspace_that_is_not_there_is_locked_by_nobody(leases, workspace) -> None:
+    async with leases.share(workspace / "gone", "a"):
+        await refused(leases, workspace / "gone")
+    async with leases.alone(workspace / "gone"):
         pass
 
 

@@ -71,7 +71,7 @@ class Daemon:
         )
         self.checkpoints: Final = CheckpointStore(data_dir / "checkpoints", _policy(config))
         self.checkpointer: Final = Checkpointer(self.checkpoints)
-        leases = WorkspaceLeases(data_dir / "leases")
+        leases = WorkspaceLeases()
         self.restorer: Final = Restorer(self.checkpoints, self.checkpointer, leases)
         self._retention: Final = Retention(self.checkpoints, self.engine)
         self.attachments: Final = AttachmentStore(data_dir / "attachments")

@@ -1,12 +1,11 @@
 """Workspace leases: runs share a workspace, a restore has it alone.
 
-A lease counts for the folders in a workspace and around it too, and among daemons: each workspace has a file
-that is locked as long as it is in use.
+A lease counts for the folders in a workspace and around it too. Among daemons, whose data folders may differ, it
+counts for the workspace itself: its folder is locked as long as it is in use, which writes nothing there.
 """
 
 import asyncio
 import fcntl
-import hashlib
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -37,10 +36,9 @@ class Lease:
 
 
 class WorkspaceLeases:
-    """Who may change which workspace's files now. Lock files lie in `folder`."""
+    """Who may change which workspace's files now."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self) -> None:
         self._shares: list[Lease] = []
         self._alone: list[Path] = []
         self._changed = asyncio.Condition()
@@ -57,7 +55,7 @@ class WorkspaceLeases:
                 other.mixed = lease.mixed = True
         self._shares.append(lease)
         try:
-            with self._file(workspace) as lock:
+            with _locking(workspace) as lock:
                 await _wait_for(lock)
                 yield lease
         finally:
@@ -75,7 +73,7 @@ class WorkspaceLeases:
             raise _in_use(workspace, sorted(runs))
         self._alone.append(workspace)
         try:
-            with self._file(workspace) as lock:
+            with _locking(workspace) as lock:
                 if not _try(lock, fcntl.LOCK_EX):
                     raise _in_use(workspace, [])
                 yield
@@ -84,30 +82,36 @@ class WorkspaceLeases:
             async with self._changed:
                 self._changed.notify_all()
 
-    @contextmanager
-    def _file(self, workspace: Path) -> Iterator[int]:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = self._folder / hashlib.sha256(bytes(workspace)).hexdigest()[:32]
-        lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            yield lock
-        finally:
-            os.close(lock)
+
+@contextmanager
+def _locking(workspace: Path) -> Iterator[int | None]:
+    """Open a workspace to lock it; None for one that is not there, which whoever works in it is told."""
+    try:
+        folder = os.open(workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        folder = None
+    try:
+        yield folder
+    finally:
+        if folder is not None:
+            os.close(folder)
 
 
 def _overlap(one: Path, other: Path) -> bool:
     return one.is_relative_to(other) or other.is_relative_to(one)
 
 
-async def _wait_for(lock: int) -> None:
-    """Take a share of a file's lock; polled, since a thread that waits for one cannot be cancelled."""
+async def _wait_for(lock: int | None) -> None:
+    """Take a share of a folder's lock; polled, since a thread that waits for one cannot be cancelled."""
     while True:
         if _try(lock, fcntl.LOCK_SH):
             return
         await asyncio.sleep(POLL_SECONDS)
 
 
-def _try(lock: int, how: int) -> bool:
+def _try(lock: int | None, how: int) -> bool:
+    if lock is None:
+        return True
     try:
         fcntl.flock(lock, how | fcntl.LOCK_NB)
     except BlockingIOError:
