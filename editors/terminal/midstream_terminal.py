@@ -26,8 +26,7 @@ class Terminal:
     """A user, and the daemon as a child process; what either says comes into one inbox."""
 
     def __init__(self, command: list[str]) -> None:
-        self.inbox: Queue[Json] = Queue()
-        self.kept: list[Json] = []  # answers and typed lines that came while another answer was awaited
+        self.inbox, self.kept = Queue[Json](), list[Json]()  # kept is what came while another answer was awaited
         self.calls, self.thread, self.line_open = 0, "", False  # whether the cursor stands behind text
         self.daemon: Any = Popen(command, stdin=PIPE, stdout=PIPE, start_new_session=True)
         for read in (self.read_daemon, self.read_user):
@@ -83,7 +82,7 @@ class Terminal:
         read = self.call("thread/subscribe", {"threadId": thread["id"]})["snapshot"]
         self.thread, self.shown = thread["id"], dict[str, str]()  # the text of each item
         self.runs: dict[str, Json] = {run["id"]: run for run in read["runs"]}
-        self.say(f"# {thread['title'] or 'A new thread'} ({thread['selection']['provider']})")
+        self.say(f"# {thread['title'] or 'A new thread'} ({thread['selection']['provider']}); see /help")
         for item in self.call("thread/items", {"threadId": thread["id"], "last": True, "limit": 20})["items"]:
             self.show_item(item)
         self.ask()
@@ -134,13 +133,13 @@ class Terminal:
 
     def reply(self, request: Json, line: str) -> None:
         """Answer a request: by the number of an option, or each question in turn, with semicolons between."""
-        questions, answers = request.get("questions", []), list[Json]()
-        for question, words in zip(questions, line.split(";"), strict=False):
+        answers: list[Json] = []
+        for question, words in zip(request.get("questions", []), line.split(";"), strict=False):
             chosen = [o["label"] for number, o in enumerate(question["options"], 1) if str(number) in words.split()]
             answers.append({"questionId": question["id"], "values": chosen or [words.strip()]})
         options = {str(number): option["optionId"] for number, option in enumerate(request["options"], 1)}
-        params = {"requestId": request["id"], "optionId": options.get(line), "answers": answers or None}
-        self.call("request/respond", params)
+        reply = {"requestId": request["id"], "optionId": options.get(line), "answers": answers or None}
+        self.call("request/respond", reply)
 
     def obey(self, line: str) -> None:
         """Do what the user typed."""
@@ -151,17 +150,18 @@ class Terminal:
             case ["/threads"]:
                 self.listed = self.call("thread/list", folder)["threads"]
                 self.say("\n".join(f"{n}. {listed['title']}" for n, listed in enumerate(self.listed, 1)))
-            case ["/open", number]:
+            case ["/open", number] if number in map(str, range(1, len(self.listed) + 1)):
                 self.open(self.listed[int(number) - 1])
-            case ["/switch" | "/preview" as word, *names]:
+            case ["/switch" | "/preview" as word, *names] if names or word == "/preview":
                 selection = {"selection": {"provider": names[0], "model": None}} if names else {}
                 result = self.call("provider/switch" if word == "/switch" else "handoff/preview", thread | selection)
-                texts = [f"# {reason['message']}" for reason in result["plan"]["reasons"]]
+                texts = [f"# {names[0]} takes the next message."] if word == "/switch" else []
+                texts += [f"# {reason['message']}" for reason in result["plan"]["reasons"]]
                 self.say("\n".join(texts + [handoff["sentText"] for handoff in result.get("handoffs", [])]))
             case ["/diff"]:
                 run = [run for run in self.runs.values() if run["baselineCheckpointId"]][-1]
                 span = {"from": run["baselineCheckpointId"], "to": run["checkpointId"] or "workspace", "patch": True}
-                self.say(self.call("checkpoint/diff", thread | span)["patch"] or "# No file has changed.")
+                self.say(self.call("checkpoint/diff", thread | span)["patch"] or "# The last run changed no file.")
             case ["/interrupt"]:
                 for run in [run for run in self.runs.values() if run["startedAt"] and not run["completedAt"]]:
                     self.call("run/interrupt", {"runId": run["id"]})
@@ -169,7 +169,7 @@ class Terminal:
                 queued = [run for run in self.runs.values() if run["status"] == "queued"]
                 self.say("\n".join(f"{run['queuePosition']}. {run['message']['text']}" for run in queued))
             case [word, *_] if word.startswith("/"):
-                self.say(HELP)
+                self.say(HELP if word == "/help" else f"! {line} cannot be done.\n{HELP}")
             case _ if self.requests:
                 self.reply(self.requests[0], line)
             case _:

@@ -37,7 +37,7 @@ class Examined:
 
 async def examined(data: Path, config: Path = Path(os.devnull), *, rebuilding: bool = False) -> Examined:
     """Examine a data folder."""
-    return Examined(await examine(data, config, rebuilding=rebuilding))
+    return Examined(await examine(data, config, named=False, rebuilding=rebuilding))
 
 
 @contextmanager

@@ -65,7 +65,7 @@ def screen(tmp_path: Path, workspace: Path) -> Iterator[Screen]:
     """The client on a new thread of the workspace."""
     screen = Screen(tmp_path / "data", workspace)
     try:
-        screen.until("# A new thread (rehearsal)\n")
+        screen.until("# A new thread (rehearsal); see /help\n")
         yield screen
     finally:
         screen.close()
@@ -75,11 +75,11 @@ def test_a_message_is_answered_and_the_thread_is_found_again(screen: Screen, tmp
     screen.type("say: good morning")
     screen.until("rehearsal:\ngood morning\n# completed\n")
     screen.type("/new")
-    screen.until("# A new thread (rehearsal)\n")
+    screen.until("# A new thread (rehearsal); see /help\n")
     screen.type("/threads")
     listed = screen.until("say: good morning\n")
     screen.type(f"/open {listed.splitlines()[-1].split('.')[0]}")
-    screen.until("# say: good morning (rehearsal)\n> say: good morning\nrehearsal:\ngood morning")
+    screen.until("# say: good morning (rehearsal); see /help\n> say: good morning\nrehearsal:\ngood morning")
     assert screen.quit() == 0
     again = Screen(tmp_path / "data", workspace)
     try:
@@ -141,4 +141,13 @@ def test_a_run_is_interrupted_while_the_next_message_waits(screen: Screen) -> No
     screen.type("/interrupt")
     screen.until("# interrupted\n")
     screen.until("afterwards\n# completed\n")
+    assert screen.quit() == 0
+
+
+def test_what_cannot_be_done_is_said_and_who_answers_next_is_named(screen: Screen) -> None:
+    for line in ("/open 99", "/switch", "/bogus"):
+        screen.type(line)
+        screen.until(f"! {line} cannot be done.")
+    screen.type("/switch understudy")
+    screen.until("# understudy takes the next message.")
     assert screen.quit() == 0

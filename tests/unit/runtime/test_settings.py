@@ -67,7 +67,7 @@ def test_a_file_that_is_no_toml_costs_the_file_only(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_no_fault(tmp_path: Path) -> None:
-    assert read_file(tmp_path / "none.toml", Config()).problems == ()
+    assert read_file(tmp_path / "none.toml", Config(), named=False).problems == ()
     assert read_file(Path("/dev/null"), Config()).problems == ()
 
 
@@ -87,3 +87,8 @@ def test_the_rehearsal_agents_come_first_and_keep_their_conversations_in_the_fol
     assert list(providers) == ["rehearsal", "understudy", "codex", "claude"]
     assert providers["understudy"].command is not None
     assert providers["understudy"].command[-4:] == ("--name", "understudy", "--state-dir", str(tmp_path))
+
+
+def test_a_file_that_the_user_named_and_that_is_not_there_is_a_problem(tmp_path: Path) -> None:
+    (problem,) = read_file(tmp_path / "none.toml", Config()).problems
+    assert problem.message == f"There is no configuration file {tmp_path / 'none.toml'}."

@@ -16,7 +16,7 @@ from midstream.server.runtime.settings import read_file
 
 def agents(config: Path | None, *, as_json: bool) -> int:
     """Start every configured agent once and print what came of it; return 1 where none can be used."""
-    settings = read_file(config or config_file(), Config())
+    settings = read_file(config or config_file(), Config(), named=config is not None)
     for problem in settings.problems:
         sys.stderr.write(f"{plain(problem.message)}\n")
     providers = asyncio.run(probed(settings.config))

@@ -126,7 +126,8 @@ class Server:
 
     def _from_file(self) -> Settings:
         base = with_rehearsal(Config(), self._data_dir / "rehearsal") if self._launch.rehearsal else Config()
-        return read_file(Path(self._launch.config) if self._launch.config else config_file(), base)
+        named = self._launch.config
+        return read_file(Path(named) if named else config_file(), base, named=bool(named))
 
     def _settings(self, options: JsonObject) -> Settings:
         from_file = self._from_file()

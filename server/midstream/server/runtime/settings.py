@@ -64,14 +64,17 @@ class Settings:
     problems: tuple[ConfigProblem, ...] = ()
 
 
-def read_file(path: Path, base: Config) -> Settings:
-    """Return the configuration file's values over `base`; a file that is not there, or is /dev/null, has none."""
+def read_file(path: Path, base: Config, *, named: bool = True) -> Settings:
+    """Return the configuration file's values over `base`; /dev/null has none.
+
+    A file that is not there has none either, which is a problem where the user `named` it.
+    """
     if path == Path(os.devnull):
         return Settings(config=base)
     try:
         tables = tomllib.loads(read_regular(path, FILE_BYTES, follow=True).decode())
     except FileNotFoundError:
-        return Settings(config=base)
+        return _unread(base, f"There is no configuration file {path}.") if named else Settings(config=base)
     except NotRead as error:
         return _unread(base, f"{path} {error}")
     except RecursionError:

@@ -16,7 +16,7 @@ from midstream.server.wire import doorway
 PATIENCE_SECONDS = 30.0
 """How long a daemon that is just ending, or just starting, is waited for."""
 RETRY_SECONDS = 0.01
-DIED = "The daemon ended unexpectedly; the folder log/ beside its data says why."
+DIED = "The daemon ended unexpectedly; the folder log/ in the data folder says why."
 
 
 class Unattached(Exception):

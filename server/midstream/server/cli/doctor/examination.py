@@ -29,10 +29,10 @@ from midstream.server.store import StoreFailed, inspecting
 DATABASE: Final = "midstream.db"
 
 
-async def examine(folder: Path, config: Path, *, rebuilding: bool) -> Report:
+async def examine(folder: Path, config: Path, *, named: bool, rebuilding: bool) -> Report:
     """Look at everything and return what was found."""
     examination = Examination(folder)
-    settings = read_file(config, Config())
+    settings = read_file(config, Config(), named=named)
     for problem in settings.problems:
         examination.add(error("configuration", problem.message, f"Correct {config}; what is wrong in it is not used."))
     found = await versions(examination.findings)
