@@ -1,19 +1,22 @@
 """The real Neovim with the plugin, driven over its own API, on a real daemon."""
 
+import asyncio
 import importlib.util
 import json
 import os
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pynvim
 
-from support.editor import PATIENCE, daemon_pid
+from support.editor import PATIENCE, Editor, daemon_pid, editor_on
 
+T = TypeVar("T")
 PLUGIN = Path(__file__).parents[2] / "editors" / "neovim"
 DAEMON = [sys.executable, "-c", "import sys; from midstream.server.cli.main import main; sys.exit(main())", "serve"]
 MOMENT = 0.01
@@ -167,3 +170,24 @@ def neovim_on(data: Path, folder: Path, **config: Any) -> Iterator[Neovim]:
         with suppress(OSError, EOFError):
             api.command("qall!")
         api.close()
+
+
+class Script:
+    """Another client, in a thread of its own: pynvim and it would not share a loop."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+
+    def __call__(self, work: Callable[[Editor], Coroutine[Any, Any, T]]) -> T:
+        """Connect, do some work, and leave."""
+        results: list[T] = []
+
+        async def connected() -> None:
+            async with editor_on(self.data, "--rehearsal") as editor:
+                results.append(await work(editor))
+
+        thread = threading.Thread(target=lambda: asyncio.run(connected()), daemon=True)
+        thread.start()
+        thread.join(PATIENCE)
+        assert results, "the script did not finish"
+        return results[0]

@@ -5,15 +5,20 @@ if not pcall(vim.treesitter.start, buffer, "markdown") then
   vim.bo[buffer].syntax = "markdown"
 end
 
-vim.opt_local.wrap = true
-vim.opt_local.linebreak = true
-vim.opt_local.number = false
-vim.opt_local.relativenumber = false
-vim.opt_local.signcolumn = "yes:1"
-vim.opt_local.foldmethod = "expr"
-vim.opt_local.foldexpr = "v:lua.require'midstream.view'.foldexpr()"
-vim.opt_local.foldlevel = 99
-vim.opt_local.foldtext = ""
+--- How a window looks while it shows a thread; `setlocal` ends with the buffer.
+local function dress_window()
+  vim.opt_local.wrap = true
+  vim.opt_local.linebreak = true
+  vim.opt_local.number = false
+  vim.opt_local.relativenumber = false
+  vim.opt_local.signcolumn = "yes:1"
+  vim.opt_local.foldmethod = "expr"
+  vim.opt_local.foldexpr = "v:lua.require'midstream.view'.foldexpr()"
+  vim.opt_local.foldlevel = 99
+  vim.opt_local.foldtext = ""
+end
+dress_window()
+vim.api.nvim_create_autocmd("BufWinEnter", { buffer = buffer, callback = dress_window })
 vim.bo[buffer].modifiable = false
 
 for group, link in pairs({

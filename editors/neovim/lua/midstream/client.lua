@@ -57,10 +57,8 @@ end
 local function ended(code)
   local was = client
   client = nil
-  local unanswered = pending
-  pending = {}
-  for resume in pairs(unanswered) do
-    resume(LOST)
+  for _, answer in ipairs(vim.tbl_keys(pending)) do
+    answer(LOST)
   end
   if starting then
     started({ message = ("The daemon ended with status %d; :checkhealth midstream says more."):format(code) })

@@ -111,15 +111,15 @@ function M.open(comparison, path)
   end
   current = comparison
   local found = patch.hunks(answer.patch or "")
-  list(comparison, found, answer.files)
-  if answer.truncated then
-    notify.warn("More differs than is listed.")
-  end
   local first = path or answer.files[1].path
   local hunk = vim.iter(found):find(function(hunk)
     return hunk.path == first
   end)
   M.show(comparison, first, hunk and hunk.newStart)
+  list(comparison, found, answer.files)
+  if answer.truncated then
+    notify.warn("More differs than is listed.")
+  end
 end
 
 --- Compare a run's files before and after; the last run's against the files as they are, so that they can be edited.

@@ -22,11 +22,11 @@ local function daemon()
     local ok, result = pcall(providers.list)
     done, found = true, { ok = ok, result = result }
   end)
-  vim.wait(10000, function()
+  vim.wait(30000, function()
     return done
   end, 20)
   if not found then
-    return vim.health.error("the daemon did not answer within 10 seconds")
+    return vim.health.error("the daemon did not answer within 30 seconds")
   elseif not found.ok then
     return vim.health.error("the daemon does not answer: " .. (found.result.message or tostring(found.result)))
   end

@@ -1,4 +1,5 @@
 --- How a provider looks: its sign and its colour, the same wherever it is shown.
+local async = require("midstream.async")
 local client = require("midstream.client")
 local config = require("midstream.config")
 
@@ -36,10 +37,27 @@ function M.sign(provider)
   return config.get().signs[provider] or vim.fn.strcharpart(provider, 0, 1):upper() .. "▌"
 end
 
+---@type midstream.protocol.Provider[] as last told; completion cannot wait
+local known = {}
+
 --- All providers of the daemon.
 ---@return midstream.protocol.Provider[]
 function M.list()
-  return client.call("provider/list", {}).providers
+  known = client.call("provider/list", {}).providers
+  return known
+end
+
+--- The names of providers and of their models, as far as they are known: `codex`, `codex/gpt-5`.
+---@return string[]
+function M.names()
+  local names = {}
+  for _, provider in ipairs(known) do
+    names[#names + 1] = provider.kind
+    for _, model in ipairs(provider.models) do
+      names[#names + 1] = ("%s/%s"):format(provider.kind, model.id)
+    end
+  end
+  return names
 end
 
 --- `codex/gpt-5` or `codex` as a selection.
@@ -53,7 +71,12 @@ end
 ---@param selection midstream.protocol.ModelSelection
 ---@return string
 function M.show(selection)
-  return selection.model and ("%s/%s"):format(selection.provider, selection.model) or selection.provider
+  local model = selection.model
+  return model and model ~= vim.NIL and ("%s/%s"):format(selection.provider, model) or selection.provider
 end
+
+client.on_connect(function()
+  async.run(M.list)
+end)
 
 return M

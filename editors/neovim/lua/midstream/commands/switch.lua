@@ -9,29 +9,6 @@ local providers = require("midstream.providers")
 local STRATEGIES = { "delta_since_target_last_seen", "full_thread_summary", "checkpoint_summary" }
 local MODES = { "approvalRequired", "autoAcceptEdits", "fullAccess", "readOnly" }
 
----@type string[] what was known when the list was last asked for; completion cannot wait
-local known = {}
-
---- Providers and their models, as far as they are known.
----@return string[]
-local function names()
-  if client.is_connected() then
-    async.run(function()
-      known = {}
-      for _, provider in ipairs(providers.list()) do
-        known[#known + 1] = provider.kind
-        for _, model in ipairs(provider.models) do
-          known[#known + 1] = ("%s/%s"):format(provider.kind, model.id)
-        end
-      end
-    end)
-    vim.wait(500, function()
-      return #known > 0
-    end, 10)
-  end
-  return known
-end
-
 ---@return midstream.protocol.ModelSelection|nil
 local function pick()
   local chosen = async.select(providers.list(), "Who goes on", function(provider)
@@ -68,7 +45,7 @@ end
 ---@type table<string, midstream.Command>
 return {
   switch = {
-    complete = names,
+    complete = providers.names,
     options = { "clean" },
     run = function(call)
       local thread = current.thread()
@@ -84,7 +61,7 @@ return {
     end,
   },
   handoff = {
-    complete = names,
+    complete = providers.names,
     options = { "budget", "clean", "strategy", "summarizer" },
     run = function(call)
       local thread = current.thread()

@@ -13,7 +13,6 @@ local M = {}
 ---@field changed table<string, true> keys of blocks to paint anew
 ---@field due boolean whether a painting is due
 ---@field loading boolean whether a page is on its way
----@field levels? table<integer, string>
 
 ---@type table<integer, midstream.View> by buffer
 local views = {}
@@ -53,7 +52,7 @@ function M.paint(buffer)
   end
   view.due = false
   local following, changed = followers(buffer), view.changed
-  view.changed, view.levels = {}, nil
+  view.changed = {}
   vim.bo[buffer].modifiable = true
   view.painting:paint(view.thread, client.is_connected(), function(key)
     return changed[key] or key == "head" or key == "foot" or key:sub(1, 4) == "run:"
@@ -120,7 +119,6 @@ local function create(thread)
   vim.b[buffer].midstream_thread = thread.id
   vim.bo[buffer].bufhidden = "hide"
   M.paint(buffer)
-  vim.bo[buffer].filetype = "midstream-thread"
   local group = vim.api.nvim_create_augroup("midstream.view." .. buffer, {})
   vim.api.nvim_create_autocmd({ "CursorMoved", "WinScrolled" }, {
     group = group,
@@ -165,6 +163,9 @@ function M.open(id)
   else
     vim.cmd(config.get().open)
     vim.api.nvim_win_set_buf(0, buffer)
+    if vim.bo[buffer].filetype == "" then
+      vim.bo[buffer].filetype = "midstream-thread"
+    end
     vim.api.nvim_win_set_cursor(0, { vim.api.nvim_buf_line_count(buffer), 0 })
   end
   return buffer
@@ -177,8 +178,7 @@ function M.foldexpr()
   if not view then
     return "0"
   end
-  view.levels = view.levels or view.painting:levels()
-  return view.levels[vim.v.lnum] or "0"
+  return view.painting:levels()[vim.v.lnum] or "0"
 end
 
 return M

@@ -7,6 +7,7 @@ local layout = require("midstream.view.layout")
 ---@field buffer integer
 ---@field blocks midstream.Block[]
 ---@field keys string[]
+---@field private folds table<integer, string>|nil
 ---@field private marks table<string, integer[]>
 local Painting = {}
 Painting.__index = Painting
@@ -108,11 +109,11 @@ function Painting:paint(thread, connected, is_changed)
   if #self.keys == 0 then
     old_lines = { "" }
   end
-  self:replace(start, old_lines, new_lines)
   local kept = vim.list_slice(self.blocks, 1, first - 1)
   vim.list_extend(kept, blocks)
   vim.list_extend(kept, self.blocks, old_last + 1)
-  self.blocks, self.keys = kept, keys
+  self.blocks, self.keys, self.folds = kept, keys, nil -- before the lines: their change asks for their folds
+  self:replace(start, old_lines, new_lines)
   for offset, block in ipairs(blocks) do
     self:decorate(keys[first + offset - 1], block, start)
     start = start + #block.lines
@@ -131,8 +132,9 @@ end
 ---@param block midstream.Block
 ---@param start integer
 function Painting:repaint(index, block, start)
-  self:replace(start, self.blocks[index].lines, block.lines)
-  self.blocks[index] = block
+  local before = self.blocks[index].lines
+  self.blocks[index], self.folds = block, nil
+  self:replace(start, before, block.lines)
   self:decorate(self.keys[index], block, start)
 end
 
@@ -152,6 +154,9 @@ end
 --- The fold expression's value for each line.
 ---@return table<integer, string>
 function Painting:levels()
+  if self.folds then
+    return self.folds
+  end
   local levels, line = {}, 0
   for _, block in ipairs(self.blocks) do
     for row = 1, #block.lines do
@@ -165,6 +170,7 @@ function Painting:levels()
       end
     end
   end
+  self.folds = levels
   return levels
 end
 

@@ -1,0 +1,93 @@
+"""Diffs, single changes taken back, and the editor's own buffers beside the agents' edits."""
+
+from pathlib import Path
+
+from support.neovim import Neovim
+
+
+def test_a_runs_diff_is_shown_side_by_side_with_all_hunks_listed(nvim: Neovim, workspace: Path) -> None:
+    nvim.open("append kept.txt: more\nwrite new.txt: new")
+    nvim.until_shown("Run 1 · rehearsal · completed")
+    nvim.type(":Midstream diff<CR>")
+    nvim.until("#vim.fn.getqflist() == 2 and vim.t.midstream_diff and #vim.api.nvim_tabpage_list_wins(0) == 2")
+    texts = nvim.lua("return vim.tbl_map(function(entry) return entry.text end, vim.fn.getqflist())")
+    assert texts == ["+more", "+new"]
+    sides = nvim.lua(
+        "return vim.tbl_map(function(w) return {vim.wo[w].diff, vim.api.nvim_buf_get_lines("
+        "vim.api.nvim_win_get_buf(w), 0, -1, false)} end, vim.api.nvim_tabpage_list_wins(0))"
+    )
+    assert sides == [[True, ["kept"]], [True, ["kept", "more"]]]
+
+
+def test_one_change_is_rejected_and_the_other_accepted(nvim: Neovim, workspace: Path) -> None:
+    (workspace / "kept.txt").write_text("".join(f"line {number}\n" for number in range(1, 21)))
+    nvim.open("run sed -i 's/^line 2$/two/; s/^line 19$/nineteen/' kept.txt")
+    nvim.until_shown("Run 1 · rehearsal · completed")
+    nvim.do("diff")
+    nvim.until("#vim.fn.getqflist() == 2")
+    nvim.api.current.window.cursor = (19, 0)
+    nvim.do("reject")
+    nvim.until_told("1 changes are left")
+    assert (workspace / "kept.txt").read_text().splitlines()[18] == "line 19"
+    assert nvim.lines()[18] == "line 19"
+    nvim.api.current.window.cursor = (2, 0)
+    nvim.do("accept")
+    nvim.until_told("All changes are settled.")
+    assert (workspace / "kept.txt").read_text().splitlines()[1] == "two"
+
+
+def test_a_whole_file_is_rejected(nvim: Neovim, workspace: Path) -> None:
+    nvim.open("append kept.txt: more")
+    nvim.until_shown("Run 1 · rehearsal · completed")
+    nvim.do("diff")
+    nvim.until("#vim.fn.getqflist() == 1")
+    nvim.do("reject file")
+    nvim.until_told("All changes are settled.")
+    assert (workspace / "kept.txt").read_text() == "kept\n"
+
+
+def test_a_buffer_without_unsaved_edits_follows_the_agent(nvim: Neovim, workspace: Path) -> None:
+    nvim.api.command(f"edit {workspace / 'kept.txt'}")
+    nvim.open("append kept.txt: more")
+    nvim.until("vim.deep_equal(vim.api.nvim_buf_get_lines(vim.fn.bufnr('kept.txt'), 0, -1, false), {'kept', 'more'})")
+
+
+def test_a_buffer_with_unsaved_edits_is_protected_and_named(nvim: Neovim, workspace: Path) -> None:
+    nvim.api.command(f"edit {workspace / 'kept.txt'}")
+    nvim.type("iunsaved <Esc>")
+    nvim.until("vim.bo.modified")
+    nvim.open("append kept.txt: more")
+    nvim.until_told("have unsaved edits: kept.txt")
+    assert nvim.lua("return vim.api.nvim_buf_get_lines(vim.fn.bufnr('kept.txt'), 0, -1, false)") == ["unsaved kept"]
+
+
+def test_a_restore_names_the_unsaved_file_and_changes_nothing_unless_told(nvim: Neovim, workspace: Path) -> None:
+    nvim.open("append kept.txt: more")
+    nvim.until_shown("Run 1 · rehearsal · completed")
+    nvim.api.command(f"split {workspace / 'kept.txt'}")
+    nvim.type("iunsaved <Esc>")
+    nvim.until("vim.bo.modified")
+    baseline = nvim.lua("return require('midstream.current').thread():started_runs()[1].baselineCheckpointId")
+    nvim.answer_next(1)
+    nvim.do(f"restore {baseline}")
+    told = nvim.until_told("Nothing was changed")
+    assert "kept.txt" in told
+    assert (workspace / "kept.txt").read_text() == "kept\nmore\n"
+    nvim.answer_next(2)
+    nvim.do(f"restore {baseline}")
+    nvim.until_told("1 files written")
+    assert (workspace / "kept.txt").read_text() == "kept\n"
+    assert nvim.lines() == ["unsaved kept", "more"]
+
+
+def test_a_checkpoint_is_taken_and_the_files_compared_with_it(nvim: Neovim, workspace: Path) -> None:
+    nvim.open("say: hello")
+    nvim.until_shown("completed")
+    nvim.do("checkpoints create before lunch")
+    nvim.until_told("A checkpoint was taken.")
+    (workspace / "kept.txt").write_text("after lunch\n")
+    nvim.answer_next(1)
+    nvim.do("checkpoints")
+    nvim.until("vim.t.midstream_diff and true or false")
+    assert any("before lunch" in message for message in nvim.said())
+    assert nvim.lines() == ["after lunch"]
