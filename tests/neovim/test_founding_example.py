@@ -34,31 +34,6 @@ def test_two_agents_take_turns_and_the_switches_are_visible(nvim: Neovim, script
     assert any("by the understudy" in text for text in script(heard))
 
 
-def test_an_edited_handoff_is_what_the_next_agent_receives(nvim: Neovim, script: Script) -> None:
-    nvim.open("say: something")
-    nvim.until_shown("completed")
-    thread_id = nvim.thread_id()
-    nvim.type(":Midstream handoff understudy<CR>")
-    nvim.until("vim.api.nvim_buf_get_name(0):find('midstream://handoff/', 1, true) and true or false")
-    assert "understudy · full_thread_summary" in nvim.lua("return vim.wo.winbar")
-    nvim.type("ggOThe fish is called Ada.<Esc>:w<CR>")
-    nvim.until("vim.wo.winbar:find('manual_context', 1, true) and not vim.bo.modified")
-    nvim.type("GoShe is blue.<Esc>:Midstream send say: thanks<CR>")
-    nvim.until_shown("Run 2 · understudy · completed")
-
-    async def heard(editor: Editor) -> str:
-        thread: Thread = (await editor.call("thread/read", thread_id=thread_id)).thread
-        run = (await editor.read(thread)).runs[-1]
-        sent = (await editor.call("handoff/read", handoff_id=run.context_handoff_id)).handoff.sent_text
-        everything = "\n".join(received(await editor.recall(thread, "understudy")))
-        assert sent in everything
-        return str(sent)
-
-    sent = script(heard)
-    assert "The fish is called Ada." in sent
-    assert "She is blue." in sent
-
-
 def test_leaving_a_preview_sends_nothing(nvim: Neovim) -> None:
     nvim.open("say: something")
     nvim.until_shown("completed")

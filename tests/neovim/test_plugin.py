@@ -45,8 +45,8 @@ def test_subcommands_options_and_providers_are_completed(nvim: Neovim) -> None:
         "regenerate", "reject", "request", "restore", "resume", "retry",
     ]  # fmt: skip
     assert nvim.lua(complete, "Midstream send ++d") == ["++diagnostics"]
-    nvim.until("#require('midstream.providers').names() == 2")
-    assert nvim.lua(complete, "Midstream switch under") == ["understudy"]
+    nvim.until("#require('midstream.providers').names() > 0")
+    assert "understudy" in nvim.lua(complete, "Midstream switch under")
 
 
 def test_an_unknown_subcommand_and_option_are_named(nvim: Neovim) -> None:

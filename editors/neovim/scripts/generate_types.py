@@ -1,4 +1,4 @@
-"""Writes the protocol's LuaCATS types from its JSON Schema: `python editors/neovim/scripts/generate_types.py --write`."""
+"""Writes the protocol's LuaCATS types from its JSON Schema, or with no `--write` sees that they are up to date."""
 
 import json
 import sys

@@ -35,15 +35,15 @@ end
 local function title(buffer)
   local page = pages[buffer]
   local handoff = page.handoff
-  local words = ("⇄ to %s · %s · %d of %d tokens · %s · :w keeps · :q leaves · :Midstream send"):format(
+  local told = ("⇄ to %s · %s · %d of %d tokens · "):format(
     providers.show(page.preview.selection),
     handoff.strategy,
     handoff.tokens.estimated,
-    handoff.tokens.budget,
-    why(page.preview.plan)
+    handoff.tokens.budget
   )
+  local rest = ":w keeps · :q leaves · :Midstream send · " .. why(page.preview.plan)
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
-    vim.wo[window].winbar = (words:gsub("%%", "%%%%"))
+    vim.wo[window].winbar = told:gsub("%%", "%%%%") .. "%<" .. rest:gsub("%%", "%%%%")
   end
 end
 
