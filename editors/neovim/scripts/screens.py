@@ -42,11 +42,13 @@ def command(text: str) -> None:
 def picture(name: str) -> None:
     """Keep the screen as a picture."""
     colours = tmux("capture-pane", "-e", "-p")
-    page = subprocess.run(["aha", "--black", "--title", name], input=colours, capture_output=True, text=True, check=True)
+    page = subprocess.run(
+        ["aha", "--black", "--title", name], input=colours, capture_output=True, text=True, check=True
+    )
     with tempfile.TemporaryDirectory() as folder:
         html = Path(folder) / "screen.html"
         html.write_text(page.stdout.replace("<pre>", "<pre style='font: 15px/18px \"DejaVu Sans Mono\"'>"))
-        browser = ["chromium", "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1180,690"]
+        browser = ["chromium", "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1180,1000"]
         target = PICTURES / f"{name}.png"
         subprocess.run([*browser, f"--screenshot={target}", html.as_uri()], check=True, capture_output=True)
 
@@ -62,7 +64,7 @@ def main() -> None:
         config = {"open": "botright vsplit | only", "runtime_mode": "autoAcceptEdits"}
         nvim = ["env", f"MIDSTREAM_REHEARSAL_DIR={home}/agents", *arguments(Path(home) / "data", **config)]
         nvim += ["--cmd", "set termguicolors laststatus=2", "--cmd", f"cd {workspace}"]
-        tmux("new-session", "-d", "-x", "126", "-y", "36", shlex.join(nvim))
+        tmux("new-session", "-d", "-x", "126", "-y", "54", shlex.join(nvim))
         try:
             play()
         finally:
@@ -94,7 +96,7 @@ def play() -> None:
     tmux("send-keys", "Enter")
     until("Run 3 · understudy · completed")
     command("Midstream diff 2")
-    until("third, in metres")
+    until("midstream://checkpoint")
     command("redraw!")
     picture("diff")
 
