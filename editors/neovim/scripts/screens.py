@@ -96,8 +96,8 @@ def play() -> None:
     tmux("send-keys", "Enter")
     until("Run 3 · understudy · completed")
     command("Midstream diff 2")
-    until("midstream://checkpoint")
-    command("redraw!")
+    command("call wait(20000, '&diff') | redraw! | echo 'the' 'diff'")
+    until("the diff")
     picture("diff")
 
 
