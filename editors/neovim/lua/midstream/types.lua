@@ -229,6 +229,7 @@
 ---@field fallbackReason string|nil
 ---@field fromProviderThreadIds string[]
 ---@field id string
+---@field madeFor? midstream.protocol.HandoffPurpose
 ---@field redactions integer
 ---@field runOrdinals integer[]
 ---@field sections midstream.protocol.HandoffSection[]
@@ -390,12 +391,13 @@
 ---@field handoffId string
 ---@field workDoneToken? string|integer
 
----@class midstream.protocol.HandoffConfig Budget in tokens, the summariser, and the thresholds of staleness (counts).
+---@class midstream.protocol.HandoffConfig Budget in tokens, the summariser and its time, and the thresholds of staleness (counts).
 ---@field budgetTokens? integer
 ---@field maxDeltaChain? integer
 ---@field maxHandoffs? integer
 ---@field maxMissedRuns? integer
 ---@field summarizer? string
+---@field summarySeconds? number
 
 ---@class midstream.protocol.HandoffEditParams Replace what a handoff says by the user's own words.
 ---@field commandId? string
@@ -422,6 +424,7 @@
 ---@field fallbackReason string|nil
 ---@field fromProviderThreadIds string[]
 ---@field id string
+---@field madeFor? midstream.protocol.HandoffPurpose
 ---@field redactions integer
 ---@field runOrdinals integer[]
 ---@field status "pending"|"ready"|"failed"|"superseded"
@@ -479,6 +482,11 @@
 ---@field phase "deciding"|"collecting"|"summarizing"|"ready"|"delivering"|"delivered"|"failed"|"cancelled"
 ---@field runId string|nil
 ---@field threadId string
+
+---@class midstream.protocol.HandoffPurpose Whom a handoff was made for, and a digest of all that it was made from.
+---@field basis string
+---@field context "auto"|"clean"
+---@field selection midstream.protocol.ModelSelection
 
 ---@class midstream.protocol.HandoffRegenerateParams Build a handoff anew, otherwise.
 ---@field budgetTokens? integer
@@ -658,8 +666,9 @@
 ---@class midstream.protocol.ProviderListResult The configured providers.
 ---@field providers midstream.protocol.Provider[]
 
----@class midstream.protocol.ProviderModel A model that a provider offers; `context_window` in tokens.
+---@class midstream.protocol.ProviderModel A model that a provider offers; `context_window` in tokens, `efforts` what its option `effort` may be.
 ---@field contextWindow? integer
+---@field efforts? string[]
 ---@field id string
 ---@field label string
 
