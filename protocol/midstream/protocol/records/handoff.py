@@ -96,12 +96,13 @@ class HandoffEntry:
 
 @frozen(kw_only=True)
 class HandoffSection:
-    """The entries of one kind; `omitted` counts those that the budget left out."""
+    """The entries of one kind; `omitted` counts those that the budget left out, `shortened` those told in part."""
 
     kind: SectionKind
     title: str
     entries: tuple[HandoffEntry, ...]
     omitted: int
+    shortened: int | None = optional()
 
 
 @frozen(kw_only=True)

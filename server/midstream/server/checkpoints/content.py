@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from midstream.protocol.checked import lies_inside
 from midstream.server.checkpoints.errors import BadPath, CheckpointMissing, GitFailed, PathNotInCheckpoint
-from midstream.server.checkpoints.git import Git
+from midstream.server.checkpoints.git import Git, split_z
 from midstream.server.checkpoints.model import FileContent
 
 _OBJECT_NAME = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
@@ -40,6 +40,13 @@ async def read_file(git: Git, ref: str, path: bytes) -> FileContent:
         raise PathNotInCheckpoint(f"the checkpoint holds no file {path.decode(errors='replace')}")
     mode, _, blob = facts.split(b" ")
     return FileContent(await git.run("cat-file", "blob", blob), mode.decode())
+
+
+async def list_files(git: Git, ref: str) -> list[bytes]:
+    """Return the paths of a checkpoint's files, sorted. Raises CheckpointMissing, GitFailed."""
+    (tree,) = await resolve_trees(git, ref)
+    listed = (line.partition(b"\t") for line in split_z(await git.run("ls-tree", "-r", "-z", tree)))
+    return [path for facts, _, path in listed if b" blob " in facts]
 
 
 async def read_blobs(git: Git, names: Iterable[str]) -> dict[str, bytes]:

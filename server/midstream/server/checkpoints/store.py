@@ -14,7 +14,7 @@ from typing import Final
 from attrs import define, field
 
 from midstream.server.checkpoints.capture import record, stage, workspace_tree
-from midstream.server.checkpoints.content import checked_path, names_of, read_file, resolve_trees
+from midstream.server.checkpoints.content import checked_path, list_files, names_of, read_file, resolve_trees
 from midstream.server.checkpoints.diff import diff
 from midstream.server.checkpoints.errors import CaptureTimedOut, CheckpointError, WorkspaceRefused
 from midstream.server.checkpoints.git import both
@@ -147,6 +147,10 @@ class CheckpointStore:
         """
         checked = checked_path(path)
         return await read_file(self._shadows.reader(self._locate(workspace)), ref, checked)
+
+    async def files(self, workspace: Path, ref: str) -> list[bytes]:
+        """Return the paths of a checkpoint's files. Raises CheckpointMissing, GitFailed."""
+        return await list_files(self._shadows.reader(self._locate(workspace)), ref)
 
     async def tree_of(self, workspace: Path, ref: str) -> str:
         """Return the tree of a checkpoint. Raises CheckpointMissing, GitFailed."""

@@ -16,6 +16,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         from midstream.server.rehearsal.main import main as rehearse
 
         return rehearse(arguments[1:])
+    if arguments[:1] == ["reader"]:
+        from midstream.server.reader.main import main as read
+
+        return read(arguments[1:])
     options = _parser().parse_args(arguments)
     match options.command:
         case "serve":
@@ -69,4 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     for command in (serve, doctor, agents):
         command.add_argument("--config", help="the configuration file")
     commands.add_parser("rehearsal-agent", help="an agent without a model, for trying and testing", add_help=False)
+    commands.add_parser(
+        "reader", help="an MCP server that agents are given, to read what they were not told", add_help=False
+    )
     return parser

@@ -6,11 +6,13 @@ from typing import Final
 import attrs
 
 from midstream.protocol.errors import MidstreamError
-from midstream.protocol.records.handoff import HandoffSection, HandoffTokens
+from midstream.protocol.records.handoff import HandoffSection, HandoffTokens, SectionKind
 from midstream.server.handoff.brief import brief, opening, pinned
 from midstream.server.handoff.budget import effective_budget, fit, smallest, whole
 from midstream.server.handoff.choice import Survey
+from midstream.server.handoff.entries import Section
 from midstream.server.handoff.fence import LONGEST_NONCE, fence
+from midstream.server.handoff.leftovers import left_out, unsaid
 from midstream.server.handoff.material import Built, Material
 from midstream.server.handoff.redact import MARK, Redactor
 from midstream.server.handoff.render import MARKS, Marks, render
@@ -50,8 +52,11 @@ def build(
     _check(_tokens(least), budget_tokens)
     room = most = countable(budget_tokens) - frame
 
+    missing = _unsaid(material, sections, written)
+
     def lay_out(told: tuple[HandoffSection, ...]) -> Built:
-        text = Redactor(secrets).values(render(opening(material), told, marks))
+        closing = left_out(material, told, missing)
+        text = Redactor(secrets).values(render(opening(material), told, marks, closing))
         return _built(text, nonce, budget_tokens, marks, told, _carried(material, told))
 
     everything = None if material.unread else whole(sections, room)
@@ -96,9 +101,17 @@ def _counted(section: HandoffSection, material: Material) -> HandoffSection:
     return attrs.evolve(section, omitted=section.omitted + material.unread.get(section.kind, 0))
 
 
+def _unsaid(material: Material, sections: tuple[Section, ...], written: Written | None) -> tuple[SectionKind, ...]:
+    """Return the sections that are not told of because a checkpoint's or a provider's summary stands for them."""
+    if not material.readable or (written is None and material.strategy != "checkpoint_summary"):
+        return ()
+    return unsaid(material, (section.kind for section in sections if section.kind != "conversation"))
+
+
 def _frame(material: Material) -> int:
     """Return the tokens of all that stands around the sections."""
-    return count(fence(render(opening(material), ()), "0" * LONGEST_NONCE) + "\n")
+    closing = left_out(material, (), material.by_section) if material.readable else ""
+    return count(fence(render(opening(material), (), closing=closing), "0" * LONGEST_NONCE) + "\n")
 
 
 def _tokens(counted: int) -> int:

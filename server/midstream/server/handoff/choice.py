@@ -142,7 +142,14 @@ class Choice:
             for number, entry in entries
             if number in self._chosen
         ]
-        return HandoffSection(kind=kind, title=TITLES[kind], entries=tuple(told), omitted=len(entries) - len(told))
+        shortened = sum(len(self._chosen.get(number, ())) in range(1, len(entry.pieces)) for number, entry in entries)
+        return HandoffSection(
+            kind=kind,
+            title=TITLES[kind],
+            entries=tuple(told),
+            omitted=len(entries) - len(told),
+            shortened=shortened or None,
+        )
 
     def _take(self, survey: Survey, told: set[str], places: list[Place], limit: int) -> None:
         def rank(number: int, place: int) -> float:

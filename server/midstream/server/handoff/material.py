@@ -33,7 +33,7 @@ class Material:
     retained user messages of the thread that hold a constraint, oldest first; `covered_items` what earlier handoffs
     already carried to the same native conversation; `diff` the changes that `checkpoint` holds; `replaces` the
     handoffs that a full summary into an existing conversation stands in for; `unread` counts what each section would
-    tell besides, and is too old to be looked at.
+    tell besides, and is too old to be looked at; `readable` where the target is given the reader.
     """
 
     thread: Thread
@@ -51,6 +51,7 @@ class Material:
     workspace_moved: bool = False
     replaces: tuple[HandoffId, ...] = ()
     unread: Mapping[SectionKind, int] = {}
+    readable: bool = False
 
     @cached_property
     def told(self) -> tuple[ItemFacts, ...]:

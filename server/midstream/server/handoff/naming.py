@@ -10,14 +10,27 @@ def in_run(ordinal: int | None) -> str:
 
 def run_list(ordinals: tuple[int, ...]) -> str:
     """Return ascending run ordinals in words: ``run 3``, ``runs 1-5, 7``."""
+    return f"{'run' if len(ordinals) == 1 else 'runs'} {ranges(ordinals)}"
+
+
+def ranges(ordinals: Iterable[int], between: str = ", ") -> str:
+    """Return ascending run ordinals in short: ``3``, ``1-5, 7``."""
     stretches: list[tuple[int, int]] = []
     for ordinal in ordinals:
         if stretches and stretches[-1][1] == ordinal - 1:
             stretches[-1] = (stretches[-1][0], ordinal)
         else:
             stretches.append((ordinal, ordinal))
-    words = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in stretches)
-    return f"{'run' if len(ordinals) == 1 else 'runs'} {words}"
+    return between.join(str(first) if first == last else f"{first}-{last}" for first, last in stretches)
+
+
+def parse_ranges(text: str, last: int) -> tuple[int, ...]:
+    """Return the run ordinals that `ranges` put in short, up to `last`. Raises ValueError."""
+    found: set[int] = set()
+    for stretch in text.split(","):
+        first, _, end = stretch.strip().partition("-")
+        found.update(range(int(first), min(int(end or first), last) + 1))
+    return tuple(sorted(found))
 
 
 def cite(ordinals: Iterable[int | None]) -> str:

@@ -27,20 +27,19 @@ NO_MARKS: Final = Marks(heading="", entry="", quote="")
 """For the test that shows what the marks are good for."""
 
 
-def render(opening: str, sections: tuple[HandoffSection, ...], marks: Marks = MARKS) -> str:
-    """Return the text inside the fence: the opening line, the sections, and what was left out."""
-    return "\n".join(_lines(opening, sections, marks))
+def render(opening: str, sections: tuple[HandoffSection, ...], marks: Marks = MARKS, closing: str = "") -> str:
+    """Return the text inside the fence: the opening line, the sections, and a closing line where there is one."""
+    return "\n".join(_lines(opening, sections, marks, closing))
 
 
-def _lines(opening: str, sections: tuple[HandoffSection, ...], marks: Marks) -> Iterator[str]:
+def _lines(opening: str, sections: tuple[HandoffSection, ...], marks: Marks, closing: str) -> Iterator[str]:
     yield heading(opening, marks)
     for section in sections:
         if section.entries:
             yield heading(section.title, marks)
             yield from (entry(told.text, marks) for told in section.entries)
-    missing = left_out(sections)
-    if missing:
-        yield heading(missing, marks)
+    if closing:
+        yield heading(closing, marks)
 
 
 def heading(text: str, marks: Marks = MARKS) -> str:
@@ -52,9 +51,3 @@ def entry(text: str, marks: Marks = MARKS) -> str:
     """Return an entry's lines: the first is marked as an entry, the others as quoted."""
     first, *rest = clean(text).split("\n")
     return "\n".join((marks.entry + first, *(marks.quote + line for line in rest)))
-
-
-def left_out(sections: tuple[HandoffSection, ...]) -> str:
-    """Return what the budget left out, in one line; empty where nothing was."""
-    counts = ", ".join(f"{section.omitted} {section.kind}" for section in sections if section.omitted)
-    return f"Left out: {counts}" if counts else ""

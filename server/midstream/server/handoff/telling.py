@@ -52,7 +52,7 @@ class _Teller:
 
     def __init__(self, item: Item, redactor: Redactor) -> None:
         self._item = item
-        self._redactor = redactor.also(_shown_in_env_file(item))
+        self._redactor = redactor.also(shown_in_env_file(item))
         self._whole = redactor.whole_lines(item)
 
     def facts(self) -> Iterator[Fact]:
@@ -152,7 +152,7 @@ class _Teller:
         return one_line(self._redactor.text(text))
 
 
-def _shown_in_env_file(item: Item) -> frozenset[str]:
+def shown_in_env_file(item: Item) -> frozenset[str]:
     """Return the secret-like values that an item shows of a file that sets variables."""
     match item:
         case CommandItem(command=command, output=output) if ".env" in command:

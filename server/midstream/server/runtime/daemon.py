@@ -30,6 +30,7 @@ from midstream.server.runtime.lanes import EffectWorker
 from midstream.server.runtime.leases import WorkspaceLeases
 from midstream.server.runtime.planning import Planner
 from midstream.server.runtime.publishing import Publisher
+from midstream.server.runtime.readers import Readers
 from midstream.server.runtime.restoring import Restorer
 from midstream.server.runtime.retention import Retention
 from midstream.server.runtime.secret_values import environment_secrets
@@ -75,23 +76,30 @@ class Daemon:
         self.restorer: Final = Restorer(self.checkpoints, self.checkpointer, leases)
         self._retention: Final = Retention(self.checkpoints, self.engine)
         self.attachments: Final = AttachmentStore(data_dir / "attachments")
-        self.planner: Final = Planner(store, self.ingest, self.registry, self._config)
+        self._readers: Final = Readers(data_dir, environment_secrets)
+        self.planner: Final = Planner(store, self.ingest, self.registry, self._config, lambda: self._readers.offered)
         self.handoffs: Final = Handoffs(store, self.planner, self._config, self.engine.stamp)
         self.summarizers: Final = Summarizers(self.registry, self._config)
         self._sessions: Final = SessionManager(
-            self.registry.driver, new_id, self._minutes(lambda c: c.sessions.idle_minutes), self._tell_session
+            self.registry.driver,
+            new_id,
+            self._minutes(lambda c: c.sessions.idle_minutes),
+            self._tell_session,
+            self._readers,
         )
         self.engine.session_lives = self._sessions.lives
         self.attendance: Final = Attendance(self.engine, self._minutes(lambda c: c.sessions.unattended_minutes))
         self._worker.start(
             Services(
                 engine=self.engine,
+                ingest=self.ingest,
                 planner=self.planner,
                 handoffs=self.handoffs,
                 summarizers=self.summarizers,
                 sessions=self._sessions,
                 checkpointer=self.checkpointer,
                 leases=leases,
+                readers=self._readers,
                 retention=self._retention,
                 attachments=self.attachments,
                 eraser=Eraser(self.engine, self._sessions, self.attachments, self.checkpoints),
@@ -130,6 +138,7 @@ class Daemon:
                 daemon.attendance.aclose,
             ):
                 resources.push_async_callback(close)
+            resources.push_async_callback((await daemon._readers.open()).aclose)
             await daemon._recover()
             daemon._resources = resources.pop_all()
             return daemon

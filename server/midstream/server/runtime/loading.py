@@ -5,10 +5,10 @@ from immutables import Map
 
 from midstream.protocol.base import ThreadId
 from midstream.server.graph.state import ACTIVE, ThreadState, latest
-from midstream.server.store import Snapshot, Store
+from midstream.server.store import Questions, Snapshot
 
 
-async def load_state(store: Store, thread_id: ThreadId) -> ThreadState | None:
+async def load_state(store: Questions, thread_id: ThreadId) -> ThreadState | None:
     """Return the state of a thread as its last commit left it, or None where there is no such thread."""
     snapshot = await store.snapshot(thread_id)
     if snapshot is None:

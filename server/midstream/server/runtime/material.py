@@ -9,21 +9,25 @@ from midstream.protocol.records.run import Run, SwitchPlan
 from midstream.server.graph.state import COVERABLE, ThreadState
 from midstream.server.handoff.facts import Telling, bulk, load
 from midstream.server.handoff.material import ItemFacts, Material
-from midstream.server.store import FactsRow, Store
+from midstream.server.store import FactsRow, Questions
 
 BULK_BYTES: Final = 400_000
-"""Stored bytes of messages, and of commands, that are read for one handoff: some 40,000 tokens, newest first."""
+"""Stored bytes of messages, and of commands, that one handoff draws on: some 40,000 tokens."""
 
 
 async def gather(
-    store: Store,
+    store: Questions,
     state: ThreadState,
     plan: SwitchPlan,
     strategy: HandoffStrategy,
     target: ProviderKind,
     current: Run | None,
+    bulk_bytes: int = BULK_BYTES,
 ) -> Material:
-    """Return all that a plan's handoff may tell; the facts of the thread are up to date."""
+    """Return all that a plan's handoff may tell; the facts of the thread are up to date.
+
+    Of messages, and of commands, so many stored bytes are read, newest first.
+    """
     ordinals = set(plan.run_ordinals)
     by_ordinal = {run.ordinal: run for run in state.runs.values() if run.ordinal in ordinals}
     runs = tuple(by_ordinal[ordinal] for ordinal in sorted(ordinals) if ordinal in by_ordinal)
@@ -42,7 +46,7 @@ async def gather(
         runs = tuple(
             sorted((run for run in state.runs.values() if run.id in told_of), key=lambda run: run.ordinal or 0)
         )
-    read, unread = _worth_reading(rows)
+    read, unread = _worth_reading(rows, bulk_bytes)
     items = tuple(_facts(row) for row in read)
     latest = state.checkpoints.get(state.latest_checkpoint_id or "")
     return Material(
@@ -64,14 +68,14 @@ async def gather(
     )
 
 
-def _worth_reading(rows: list[FactsRow]) -> tuple[list[FactsRow], Counter[SectionKind]]:
+def _worth_reading(rows: list[FactsRow], bulk_bytes: int) -> tuple[list[FactsRow], Counter[SectionKind]]:
     """Return the rows that a handoff may draw on, and how many older ones of each section it will not."""
     read: list[FactsRow] = []
     size: Counter[SectionKind] = Counter()
     unread: Counter[SectionKind] = Counter()
     for row in reversed(rows):
         section = bulk(row.body)
-        if section is not None and size[section] > BULK_BYTES:
+        if section is not None and size[section] > bulk_bytes:
             unread[section] += 1
             continue
         if section is not None:

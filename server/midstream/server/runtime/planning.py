@@ -61,11 +61,19 @@ def context_of(plan: SwitchPlan | None) -> NextContext:
 class Planner:
     """Plans switches."""
 
-    def __init__(self, store: Store, ingest: Ingest, registry: Registry, config: Callable[[], Config]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        ingest: Ingest,
+        registry: Registry,
+        config: Callable[[], Config],
+        reader_offered: Callable[[], bool],
+    ) -> None:
         self._store = store
         self._ingest = ingest
         self._registry = registry
         self._config = config
+        self._reader_offered = reader_offered
 
     async def probe(self, selection: ModelSelection) -> None:
         """Ask a provider what it can do, which a plan needs to know.
@@ -112,7 +120,9 @@ class Planner:
             if strategy is None:
                 return Decided(plan=plan, material=None, budget=budget)
             await self._ingest.refresh(state.thread.id)
-            material = await gather(self._store, state, plan, strategy, selection.provider, current)
+            gathered = await gather(self._store, state, plan, strategy, selection.provider, current)
+            readable = provider.capabilities.mcp_servers and self._reader_offered()
+            material = attrs.evolve(gathered, readable=readable)
             needs.append(minimum_tokens(material))
             if needs[-1] <= budget:
                 return Decided(plan=plan, material=material, budget=budget)

@@ -16,7 +16,14 @@ from midstream.protocol.records.run import Message, Run, SwitchPlan
 from midstream.server.graph.commands import AttachBaseline, BindProviderThread, FailResume, FixPlan, MarkDelivering
 from midstream.server.graph.effects import ExecuteAttempt
 from midstream.server.graph.state import ThreadState
-from midstream.server.providers.adapter import ContextBlock, NativeThread, ResumeFailed, ThreadOptions, TurnInput
+from midstream.server.providers.adapter import (
+    ContextBlock,
+    McpServer,
+    NativeThread,
+    ResumeFailed,
+    ThreadOptions,
+    TurnInput,
+)
 from midstream.server.runtime.engine import Turn
 from midstream.server.runtime.handoffs import NOT_ASKED, Catchup, Summarised
 from midstream.server.runtime.planning import Decided, Wish, context_of
@@ -86,7 +93,8 @@ class Preparation:
             catchup = await self._resolve()
             self._resolved = True
             live = await self._session(state, run)
-            options = self._options(state, run)
+            await self._services.ingest.refresh(self._thread_id)  # what the reader tells is made of facts
+            options = self._options(state, run, live)
             try:
                 conversation = await self._converse(live, state, catchup.plan, options)
             except ResumeFailed as error:
@@ -166,13 +174,20 @@ class Preparation:
             self._services.sessions.use(run.provider, workspace, state.thread.workspace, self._thread_id)
         )
 
-    def _options(self, state: ThreadState, run: Run) -> ThreadOptions:
+    def _options(self, state: ThreadState, run: Run, live: LiveSession) -> ThreadOptions:
         return ThreadOptions(
             workspace=workspace_path(state.thread.workspace),
             model=run.selection.model,
             options=run.selection.options,
             runtime_mode=state.thread.runtime_mode,
+            mcp_servers=self._mcp_servers(live),
         )
+
+    def _mcp_servers(self, live: LiveSession) -> tuple[McpServer, ...]:
+        readers = self._services.readers
+        if not (readers.offered and live.session.capabilities.mcp_servers):
+            return ()
+        return (readers.server_for(live.record.id, self._thread_id, lambda: live.session.live),)
 
     async def _converse(
         self, live: LiveSession, state: ThreadState, plan: SwitchPlan, options: ThreadOptions
@@ -214,7 +229,7 @@ class Preparation:
         turn_input = await self._input(catchup)
         state, run = await self._current()
         # As the thread's settings stand now: a mode that was narrowed meanwhile holds for this turn too.
-        options = self._options(state, run)
+        options = self._options(state, run, live)
         if self._handoffs:
             self._tell("delivering", "Sending the handoff with the message.", 100)
         await self._engine.do(

@@ -14,6 +14,7 @@ from midstream.protocol.records.provider import ProviderSession
 from midstream.server.graph.changes import IdPrefix
 from midstream.server.providers.adapter import Driver, ProviderError, Session
 from midstream.server.runtime.background import Background
+from midstream.server.runtime.readers import Readers
 
 Key: TypeAlias = tuple[ProviderKind, Path]
 Told: TypeAlias = Callable[[ThreadId, ProviderSession], Awaitable[object]]
@@ -40,11 +41,13 @@ class SessionManager:
         new_id: Callable[[IdPrefix], str],
         idle_seconds: Callable[[], float],
         tell: Told,
+        readers: Readers,
     ) -> None:
         self._driver_of = driver_of
         self._new_id = new_id
         self._idle_seconds = idle_seconds
         self._tell = tell
+        self._readers = readers
         self._sessions: dict[Key, LiveSession] = {}
         self._opening: defaultdict[Key, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._ending = Background()
@@ -110,6 +113,7 @@ class SessionManager:
             del self._sessions[key]
         if live.reaper is not None:
             live.reaper.cancel()
+        self._readers.expire(live.record.id)
         await live.session.aclose()
         live.record = attrs.evolve(live.record, status="stopped", pid=None)
         for thread_id in tuple(live.threads):
@@ -122,6 +126,7 @@ class SessionManager:
                 continue
             async with self._opening[key]:
                 live.threads.discard(thread_id)
+                self._readers.expire(live.record.id, thread_id)
                 if not live.threads:
                     await self._end(key, live)
                 for ref in live.loaded.intersection(native_refs) if live.session.live else ():

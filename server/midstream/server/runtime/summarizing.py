@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+import attrs
+
 from midstream.protocol.base import ProviderKind
 from midstream.protocol.errors import MidstreamError
 from midstream.protocol.records.config import Config
@@ -101,7 +103,8 @@ def _source(provider: Provider, material: Material) -> str:
     """Return the history as a provider is given it: no larger than its window allows."""
     window = provider.capabilities.handoff.context_window
     budget = effective_budget(SOURCE_TOKENS, window, None)
-    return build(material, budget_tokens=budget, nonce="0" * 8).summary_text
+    # Whoever summarises is given no reader: its conversation is to run no tool.
+    return build(attrs.evolve(material, readable=False), budget_tokens=budget, nonce="0" * 8).summary_text
 
 
 async def _ask(session: Session, text: str, options: ThreadOptions) -> str:

@@ -6,6 +6,7 @@ from midstream.server.store.inspection import Inspection, inspecting
 from midstream.server.store.items import ItemAnchor, Page, Scopes
 from midstream.server.store.migrations import VERSION
 from midstream.server.store.model import Commit, FactsRow, Receipt, Snapshot, StoredEffect, Write
+from midstream.server.store.questions import Questions, asking
 from midstream.server.store.store import Store
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "LiveThread",
     "NamedCheckpoint",
     "Page",
+    "Questions",
     "Receipt",
     "Scopes",
     "Snapshot",
@@ -28,5 +30,6 @@ __all__ = [
     "ThreadEntry",
     "Write",
     "WriteRefused",
+    "asking",
     "inspecting",
 ]

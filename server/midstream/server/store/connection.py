@@ -20,8 +20,9 @@ LOCK_WAIT = 1.0
 class Connection(aiosqlite.Connection):
     """An aiosqlite connection that runs functions. One that has begun runs to its end, whoever is cancelled."""
 
-    def __init__(self, path: Path, *pragmas: str) -> None:
+    def __init__(self, path: Path, *pragmas: str, read_only: bool = False) -> None:
         self._path = path
+        self._mode = "ro" if read_only else "rwc"
         self._pragmas = pragmas
         super().__init__(self._open, iter_chunk_size=64)
 
@@ -46,7 +47,8 @@ class Connection(aiosqlite.Connection):
 
     def _open(self) -> sqlite3.Connection:
         # Without an isolation level the module begins no transactions by itself.
-        connection = sqlite3.connect(self._path, isolation_level=None, timeout=LOCK_WAIT)
+        uri = f"{self._path.absolute().as_uri()}?mode={self._mode}"
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=LOCK_WAIT)
         try:
             for pragma in self._pragmas:
                 connection.execute(f"PRAGMA {pragma}")
