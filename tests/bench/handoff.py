@@ -5,12 +5,15 @@
 
 import argparse
 import asyncio
+import contextlib
 import json
+import re
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,11 +38,14 @@ from midstream.server.runtime.material import gather
 from midstream.server.store import Store, Write
 from support import records
 from support.materials import item_facts
+from support.reading import MORE, Folder, folder_at
 
 NONCE: Final = "0123456789abcdef"
 BUDGETS: Final = {"1k": 1_000, "2k": 2_000, "4k": 4_000, "8k": 8_000, "16k": 16_000}
 CURVE: Final = {"1k": 0.45, "2k": 0.60, "4k": 0.78, "8k": 0.90, "16k": 0.95}
 SEEDS: Final = range(5)
+KEPT: Final = 0.97
+NAMED: Final = re.compile(r"^# Left out: .* (\w+) (\{.*\})$", re.MULTILINE)
 COST_MS: Final = 150.0
 GROWTH: Final = 1.5
 INGEST_MS: Final = 2.0
@@ -57,6 +63,7 @@ def material(items: Iterable[Item], runs: Iterable[Run], workspace: str = "") ->
         standing=tuple(item for item in facts if any(getattr(f, "section", "") == "constraints" for f in item.facts)),
         target="claude",
         providers_of_runs={run.ordinal: run.provider for run in runs if run.ordinal is not None},
+        readable=True,
     )
 
 
@@ -75,14 +82,49 @@ def retained(text: str, facts: list[dict[str, Any]]) -> float:
     return statistics.mean(all(stands(folded, key) for key in fact["keys"]) for fact in facts)
 
 
-def real(folder: Path) -> bool:
+class Shelf:
+    """Conversations that can be read back through the reader's own tools, over a store."""
+
+    def __init__(self, conversation: Folder) -> None:
+        self._library = conversation.library()
+        self._read: dict[str, str] = {}
+
+    async def recovered(self, text: str) -> str:
+        """Return a handoff with all that the call in its last line returns, page after page."""
+        named = NAMED.search(text)
+        if named is None:
+            return text
+        if named[0] not in self._read:
+            told, call = "", named
+            while call is not None:
+                page = await getattr(self._library, call[1])(**json.loads(call[2]))
+                told, call = f"{told}\n{page}", MORE.search(page)
+            self._read[named[0]] = told
+        return f"{text}\n{self._read[named[0]]}"
+
+
+@asynccontextmanager
+async def shelved(items: Iterable[Item], runs: Iterable[Run]) -> AsyncIterator[Shelf]:
+    """Store a conversation, and open it for reading."""
+    with tempfile.TemporaryDirectory(prefix="midstream-bench-") as temporary, contextlib.chdir(temporary):
+        async with folder_at(Path()) as folder:
+            await folder.thread(*items, runs=tuple(runs))
+            yield Shelf(folder)
+
+
+async def real(folder: Path) -> bool:
     """Measure the real sessions; return whether ours is above the curve and above every baseline."""
     shares: dict[tuple[str, str], list[float]] = {}
+    kept: dict[str, list[float]] = {}
     stale: dict[str, list[float]] = {}
     truths = [json.loads(path.read_text()) for path in sorted((folder / "truth").glob("*.json"))]
     for truth in truths:
         session: Conversation = read(folder / truth["file"])
         made = material(session.items, session.runs, session.workspace)
+        async with shelved(session.items, session.runs) as shelf:
+            for name, budget in BUDGETS.items():
+                whole = await shelf.recovered(handed_over(made, budget))
+                kept.setdefault(name, []).append(retained(whole, truth["facts"]))
         for name, budget in BUDGETS.items():
             text = handed_over(made, budget)
             shares.setdefault((name, "ours"), []).append(retained(text, truth["facts"]))
@@ -95,6 +137,8 @@ def real(folder: Path) -> bool:
     for name in BUDGETS:
         ours = statistics.mean(shares[name, "ours"])
         show(f"handoff.real.{name}.retained", ours, "share", 1.0, CURVE[name], higher_is_better=True)
+        all_kept = statistics.mean(kept[name])
+        show(f"handoff.real.{name}.kept", all_kept, "share", 1.0, KEPT, higher_is_better=True)
         if stale[name]:
             show(
                 f"handoff.real.{name}.precision", statistics.mean(stale[name]), "share", 1.0, 0.9, higher_is_better=True
@@ -102,7 +146,7 @@ def real(folder: Path) -> bool:
         others = {baseline: statistics.mean(shares[name, baseline]) for baseline in BASELINES}
         for baseline, share in others.items():
             show(f"handoff.real.{name}.baseline.{baseline}.retained", share, "share", ours, 1.0)
-        holds = holds and ours >= CURVE[name] and ours > max(others.values())
+        holds = holds and ours >= CURVE[name] and ours > max(others.values()) and all_kept >= KEPT
     return holds
 
 
@@ -114,16 +158,22 @@ def handed_over(made: Material, budget: int) -> str:
         return ""
 
 
-def generated() -> bool:
+async def generated() -> bool:
     """Measure the generated conversations; return whether all gates hold."""
     holds = True
     for name, budget in BUDGETS.items():
         kept: dict[str, list[bool]] = {}
+        recoverable: list[float] = []
         others: dict[str, list[float]] = {}
         for seed in SEEDS:
             case = planted(seed, 10 * budget)
-            made = material(case.items, (records.run(n) for n in range(1, 25)))
+            runs = tuple(records.run(n) for n in range(1, 25))
+            made = material(case.items, runs)
             text = handed_over(made, budget)
+            async with shelved(case.items, runs) as shelf:
+                whole = await shelf.recovered(text)
+            recoverable.append(statistics.mean(all(key in whole for key in fact.keys) for fact in case.facts))
+            holds = holds and not any(trap in whole for trap in case.traps)
             for fact in case.facts:
                 kept.setdefault(fact.kind, []).append(all(key in text for key in fact.keys))
             holds = holds and not any(trap in text for trap in case.traps)
@@ -143,6 +193,9 @@ def generated() -> bool:
                 higher_is_better=True,
             )
         total = statistics.mean(one for found in kept.values() for one in found)
+        all_kept = statistics.mean(recoverable)
+        show(f"handoff.planted.{name}.kept", all_kept, "share", 1.0, KEPT, higher_is_better=True)
+        holds = holds and all_kept >= KEPT
         show(f"handoff.planted.{name}.retained", total, "share", 1.0, 0.5, higher_is_better=True)
         for baseline, shares in others.items():
             show(f"handoff.planted.{name}.baseline.{baseline}.retained", statistics.mean(shares), "share", total, 1.0)
@@ -223,12 +276,12 @@ async def cost(folder: Path) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--transcripts", type=Path, default=Path(__file__).parents[3] / "shared" / "transcripts")
-    folder = parser.parse_args().transcripts
-    gates = generated()
+    folder = parser.parse_args().transcripts.absolute()
+    gates = asyncio.run(generated())
     if not (folder / "truth").is_dir():
         print(f"There are no real sessions at {folder}; name their folder with --transcripts.", file=sys.stderr)
         return 1
-    gates = real(folder) and gates
+    gates = asyncio.run(real(folder)) and gates
     show("handoff.gates", float(gates), "all", 1.0, 1.0, higher_is_better=True)
     ingest(folder)
     with tempfile.TemporaryDirectory(prefix="midstream-bench-") as temporary:
