@@ -21,6 +21,7 @@ from midstream.server.checkpoints import CheckpointStore
 from midstream.server.graph.events import CheckpointPut, ItemPut
 from midstream.server.reader.library import Library, Unreadable
 from midstream.server.reader.paging import PAGE
+from midstream.server.runtime.material import BULK_BYTES
 from support import records
 from support.reading import MORE, PREFACE, Folder
 from unit.reader.conftest import SECRET
@@ -140,13 +141,14 @@ async def test_ids_of_another_thread_answer_as_if_they_did_not_exist(folder: Fol
     other: dict[str, Any] = {"thread_id": "thr_2"}
     await folder.thread(
         records.item(AgentMessageItem, 2, 9, text="theirs", **other),
+        records.item(AgentMessageItem, 4, None, text="theirs", **other),
         runs=(records.run(9, **other),),
         id="thr_2",
         workspace=place,
     )
     await folder.put(CheckpointPut(records.checkpoint("ckp_2", thread_id="thr_2", run_id="run_9")), thread_id="thr_2")
     library = folder.library()
-    for theirs, nobodys in (("itm_2", "itm_none"), ("ckp_2", "ckp_none"), ("thr_2", "thr_none")):
+    for theirs, nobodys in (("itm_2", "itm_none"), ("itm_4", "itm_none"), ("ckp_2", "ckp_none"), ("thr_2", "thr_none")):
         calls = (
             library.item,
             lambda one: library.items(after=one),
@@ -200,10 +202,21 @@ async def test_what_was_rolled_back_and_reasoning_cannot_be_read(folder: Folder)
     assert "There is nothing." in await library.search("taken back")
 
 
-async def test_runs_that_are_named_wrongly_are_refused_in_words(folder: Folder) -> None:
+async def test_history_tells_what_is_too_old_for_a_handoff_to_look_at(folder: Folder) -> None:
+    long = " ".join(f"I moved module_{n} into part_{n}.py." for n in range(600))
+    count = 2 * BULK_BYTES // len(long)
+    await folder.thread(*(message(n, f"number{n}. {long}") for n in range(1, count + 1)))
+    told = "\n".join(await pages(folder.library(), "history", runs="1", sections="conversation"))
+    assert [f"number{n}. I moved" in told for n in range(1, count + 1)] == [True] * count
+
+
+async def test_runs_and_sections_that_are_named_wrongly_are_refused_in_words(folder: Folder) -> None:
     await folder.thread()
     assert await refused(folder.library().history("all")) == "all does not name runs; a call names them as 1-4,7."
-    assert "There is nothing." not in await folder.library().history("1-99999999999999999999")
+    assert await folder.library().history("1-99999999999999999999") == PREFACE.rstrip()
+    assert "There is no section all; there are goals,constraints," in await refused(
+        folder.library().history("1", "goals,all")
+    )
 
 
 async def test_files_of_a_checkpoint_are_listed_and_read_as_they_were(folder: Folder, workspace: Path) -> None:

@@ -40,7 +40,7 @@ def call(ordinals: Iterable[int], sections: Iterable[SectionKind]) -> str:
     return f"{TOOL} {json.dumps({'runs': ranges(ordinals, ','), 'sections': named}, separators=(',', ':'))}"
 
 
-def everything(material: Material, kinds: Container[SectionKind]) -> tuple[HandoffSection, ...]:
+def everything(material: Material, kinds: Container[str]) -> tuple[HandoffSection, ...]:
     """Return the sections of these kinds as a handoff without a budget tells them."""
     sections = tuple(section for section in brief(material, EVERYTHING) if section.kind in kinds)
     return whole(sections, EVERYTHING) or ()

@@ -1,6 +1,10 @@
 """How runs are named to users and agents."""
 
+import re
 from collections.abc import Iterable
+from typing import Final
+
+_STRETCH: Final = re.compile(r"(\d{1,20})(?:-(\d{1,20}))?", re.ASCII)
 
 
 def in_run(ordinal: int | None) -> str:
@@ -28,8 +32,10 @@ def parse_ranges(text: str, last: int) -> tuple[int, ...]:
     """Return the run ordinals that `ranges` put in short, up to `last`. Raises ValueError."""
     found: set[int] = set()
     for stretch in text.split(","):
-        first, _, end = stretch.strip().partition("-")
-        found.update(range(int(first), min(int(end or first), last) + 1))
+        ends = _STRETCH.fullmatch(stretch.strip())
+        if ends is None:
+            raise ValueError(f"{stretch!r} does not name runs")
+        found.update(range(int(ends[1]), min(int(ends[2] or ends[1]), last) + 1))
     return tuple(sorted(found))
 
 

@@ -82,7 +82,9 @@ class Library:
 
     async def history(self, runs: str, sections: str | None = None, offset: int = 0) -> str:
         """Tell whole what a handoff tells of these runs, such as ``1-4,7``; `sections` are the names of some."""
-        kinds = set(TITLES) if sections is None else {kind for kind in TITLES if kind in sections.split(",")}
+        kinds = set(TITLES) if sections is None else set(sections.split(","))
+        if unknown := kinds - set(TITLES):
+            raise Unreadable(f"There is no section {min(unknown)}; there are {','.join(TITLES)}.")
         async with self._open() as shelf:
             ordinals = tuple(_ordinals(runs, shelf.reach))
             state = shelf.reach.state
