@@ -70,9 +70,9 @@ async def test_a_strategy_that_cannot_be_is_refused(editor: Editor, workspace: P
 
 async def test_a_preview_keeps_the_budget_that_was_wished_for(editor: Editor, thread: Thread) -> None:
     await editor.say(thread, "\n".join(f"say: statement{n} about module{n}.py and its_function_{n}" for n in range(80)))
-    small, large = [await preview(editor, thread, budget_tokens=budget) for budget in (400, 4_000)]
-    assert small.tokens.estimated <= small.tokens.budget == 400
-    assert 400 < large.tokens.estimated <= 4_000
+    small, large = [await preview(editor, thread, budget_tokens=budget) for budget in (450, 4_000)]
+    assert small.tokens.estimated <= small.tokens.budget == 450
+    assert 450 < large.tokens.estimated <= 4_000
     assert sum(section.omitted for section in small.sections) > sum(section.omitted for section in large.sections)
     with pytest.raises(Refused) as refused:
         await preview(editor, thread, budget_tokens=1)
