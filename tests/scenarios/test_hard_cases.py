@@ -128,8 +128,8 @@ async def test_a_retry_elsewhere_is_told_what_the_failed_attempt_did_and_the_fir
     handoff = await handoff_of(editor, again)
     assert "half.txt" in handoff.sent_text
     assert "no quota left" in handoff.sent_text
-    assert "Run 1, rehearsal:\n> begun by the first" in handoff.sent_text
-    assert "Run 1, understudy:" not in handoff.sent_text
+    assert "r1 rehearsal: begun by the first" in handoff.sent_text
+    assert "understudy" not in handoff.sent_text
     read = await editor.read(thread)
     first, second = conversation(read, "rehearsal"), conversation(read, "understudy")
     assert (first.native_run_ordinals, second.native_run_ordinals) == ((1,), (1,))

@@ -72,7 +72,7 @@ async def test_what_an_agent_says_is_shown_and_never_becomes_a_path_or_a_command
 
     assert tree(workspace) == before
     assert tree(home) == set()
-    assert {path.name for path in tmp_path.iterdir()} == {"workspace", "home", "data", "liar"}
+    assert {path.name for path in tmp_path.iterdir()} == {"workspace", "home", "data", "liar", "codex-home"}
     assert [name for name in tree(tmp_path / "data") for trace in TRACES if trace in name] == []
     assert not Path("/escaped").exists()
     told = [line["params"].get("sessionId") for line in bad_agent_file.received(tmp_path / "liar") if "params" in line]

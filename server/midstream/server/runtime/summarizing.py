@@ -114,7 +114,7 @@ async def _ask(session: Session, text: str, options: ThreadOptions) -> str:
     async for event in session.run_turn(native.ref, turn, options):
         match event:
             case ItemChanged(draft=MessageDraft(type="agentMessage", text=words), ref=ref):
-                said[ref] = words
+                said[ref] = words or said.get(ref, "")
             case ItemChanged(draft=MessageDraft()):
                 pass
             case ItemChanged():
