@@ -34,7 +34,7 @@ def test_an_interrupted_run_is_tried_again(nvim: Neovim) -> None:
     nvim.open("say: working\nsleep 20000")
     nvim.until_shown("\nworking")
     nvim.do("interrupt")
-    nvim.until_shown("interrupted")
+    nvim.until_shown("Run 1 · rehearsal · interrupted")
     nvim.do("retry understudy")
     nvim.until_shown("Run 1 · understudy · running")
     nvim.do("interrupt")
