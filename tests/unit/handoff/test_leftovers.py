@@ -93,7 +93,7 @@ def test_what_was_left_out_and_what_was_told_make_the_whole() -> None:
     whole = {section.kind: section for section in everything(made, named(built)["sections"].split(","))}
     for section in (section for section in built.sections if section.kind in whole):
         assert len(whole[section.kind].entries) == len(section.entries) + section.omitted
-    assert whole["commands"].entries[0].text == "r5: `make target_200`: exit code 0"
+    assert whole["commands"].entries[0].text == "`make target_200`: exit code 0 r5"
 
 
 @pytest.mark.parametrize("ordinals", [(1,), (1, 2, 3), (2, 3, 5), (1, 3, 5, 6)])

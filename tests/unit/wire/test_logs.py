@@ -18,7 +18,7 @@ from support.traces import files_that_hold
 SAFE = {
     *("thread_id", "self._thread_id", "stored.thread_id", "stored.effect.type", "stored.effect.run_id"),
     *("run.id", "self.run_id", "word.run_id", "record.run_id", "execution.run_id", "request.id", "word.request_id"),
-    *("method", "type(problem).__name__", "limit", "self._bytes", "len(streams)", "frame.message"),
+    *("method", "type(problem).__name__", "limit", "SOCKET", "self._bytes", "len(streams)", "frame.message"),
 }
 """What log lines may hold beside quotations: ids, numbers, and words of the daemon's own."""
 OWN_WORDS = {("reception.py", "error"), ("logs.py", "problem"), ("persistence.py", "what")}
