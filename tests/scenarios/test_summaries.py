@@ -124,6 +124,24 @@ async def test_a_run_can_be_interrupted_while_its_summary_is_written(tmp_path: P
         assert phases(editor, run)[-1] == "cancelled"
 
 
+async def test_a_preview_can_be_had_without_waiting_for_its_summary(tmp_path: Path, workspace: Path) -> None:
+    async with raw_client(tmp_path / "data") as client:
+        await client.initialize(config={"providers": providers("rehearsal", "understudy", state=tmp_path / "agents")})
+        thread = await client.new_thread(workspace, "rehearsal")
+        await client.result("thread/subscribe", {"threadId": thread})
+        for text in (TALK, "summary hang"):
+            await client.result("run/wait", {"runId": await client.begin(thread, text)})
+        params = {"threadId": thread, "selection": selection("understudy"), "summarizer": "source", "workDoneToken": 7}
+        await client.send(request("asked", "handoff/preview", params))
+        while (await client.until("handoff/progress"))["params"]["phase"] != "summarizing":
+            pass
+        await client.send(notification("window/workDoneProgress/cancel", {"token": "another"}))
+        await client.send(notification("window/workDoneProgress/cancel", {"token": 7}))
+        (handoff,) = (await client.answer_to("asked"))["result"]["handoffs"]
+        assert handoff["createdBy"] == "deterministic"
+        assert "The summary of rehearsal was not waited for." in str(handoff)
+
+
 async def test_a_preview_can_be_cancelled_while_its_summary_is_written(tmp_path: Path, workspace: Path) -> None:
     async with raw_client(tmp_path / "data") as client:
         await client.initialize(config={"providers": providers("rehearsal", "understudy", state=tmp_path / "agents")})

@@ -54,6 +54,7 @@ class Client:
         self.native = False
         self.subscriptions = subscriptions
         self.follower: RequestFollower | None = None
+        self._progress: dict[str | int, Progress] = {}
 
     def notify(self, params: Notification) -> None:
         """Tell this client alone; see `take`."""
@@ -110,11 +111,21 @@ class Client:
     def progress(self, token: str | int | None, title: str) -> Iterator[Progress]:
         """Report work on a request's `workDoneToken` while the block runs; without a token nothing is sent."""
         progress = Progress(self._speaker.tell, token)
+        if token is not None:
+            self._progress[token] = progress
         progress.begin(title)
         try:
             yield progress
         finally:
+            if token is not None:
+                self._progress.pop(token, None)
             progress.end()
+
+    def cancel_progress(self, token: str | int | None) -> None:
+        """Let the work that is reported on a token not be waited for."""
+        progress = None if token is None else self._progress.get(token)
+        if progress is not None:
+            progress.cancelled.set()
 
     def _stream(self, thread_id: ThreadId, told: Told) -> None:
         stream = self.subscriptions.stream(thread_id)

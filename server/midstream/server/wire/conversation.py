@@ -18,7 +18,12 @@ from midstream.server.wire import errors
 from midstream.server.wire.client import Client
 from midstream.server.wire.errors import RpcError, error_of
 from midstream.server.wire.execute_command import ExecuteCommandParams, request_of
-from midstream.server.wire.lifecycle import DidChangeConfigurationParams, InitializeParams, initialize_result
+from midstream.server.wire.lifecycle import (
+    DidChangeConfigurationParams,
+    InitializeParams,
+    WorkDoneProgressCancelParams,
+    initialize_result,
+)
 from midstream.server.wire.message_requests import MessageRequests
 from midstream.server.wire.messages import CONVERTER
 from midstream.server.wire.outbox import Outbox
@@ -137,6 +142,11 @@ class Conversation(WireProtocol):
         """Pass on what concerns this daemon."""
         self._spawn(self._change_configuration(params), lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
 
+    @lsp_method(lsp.WINDOW_WORK_DONE_PROGRESS_CANCEL)
+    def lsp_work_done_progress_cancel(self, params: object) -> None:
+        """Wait no longer for work that the request which began it can do without."""
+        self._spawn(self._cancel_progress(params), lsp.WINDOW_WORK_DONE_PROGRESS_CANCEL)
+
     @lsp_method(lsp.WORKSPACE_EXECUTE_COMMAND)
     async def lsp_workspace__execute_command(self, params: object) -> object:  # type: ignore[override]
         """Run the request that a command stands for."""
@@ -158,6 +168,9 @@ class Conversation(WireProtocol):
         settings = _structured(params, DidChangeConfigurationParams).settings
         if settings is not None and settings.midstream is not None:
             await self._service.configuration_changed(self._client, settings.midstream)
+
+    async def _cancel_progress(self, params: object) -> None:
+        self._client.cancel_progress(_structured(params, WorkDoneProgressCancelParams).token)
 
     def _spawn(self, work: Coroutine[Any, Any, None], method: str) -> None:
         task = asyncio.create_task(self._in_background(work, method))

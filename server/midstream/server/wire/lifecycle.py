@@ -48,6 +48,13 @@ class DidChangeConfigurationParams:
     settings: Settings | None = optional()
 
 
+@frozen(kw_only=True)
+class WorkDoneProgressCancelParams:
+    """The `workDoneToken` whose work is not to be waited for."""
+
+    token: str | int | None = optional()
+
+
 def initialize_result(service: Service, problems: Sequence[ConfigProblem], *, native: bool) -> JsonObject:
     """Return what `initialize` answers."""
     methods = sorted(service.handlers)

@@ -1,7 +1,7 @@
 """`handoff/*`."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import TypeAlias
 
@@ -148,7 +148,8 @@ async def _made(
             if asked is not None:
                 decided = await daemon.planner.decide(state, wish)
                 report.say("summarizing", f"Waiting for the summary of {asked}.", 40)
-                summarised = await daemon.summarizers.summarise(state, decided, wish)
+                summary = daemon.summarizers.summarise(state, decided, wish)
+                summarised = await _unless(progress.cancelled, summary, f"The summary of {asked} was not waited for.")
 
             async def collect(turn: Turn) -> Prepared:
                 report.say("collecting", "Collecting what the agent missed.", 60)
@@ -162,6 +163,18 @@ async def _made(
         except MidstreamError as error:
             report.say("failed", error.message)
             raise
+
+
+async def _unless(cancelled: asyncio.Event, summary: Coroutine[None, None, Summarised], reason: str) -> Summarised:
+    """Return the summary, or none of a provider for this reason where the user does not want to wait for it."""
+    writing, stopping = asyncio.ensure_future(summary), asyncio.ensure_future(cancelled.wait())
+    try:
+        await asyncio.wait({writing, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        return writing.result() if writing.done() else Summarised(fallback_reason=reason)
+    finally:
+        writing.cancel()
+        stopping.cancel()
+        await asyncio.gather(writing, stopping, return_exceptions=True)
 
 
 def _ready(report: HandoffReport, handoff: ContextHandoff | None) -> None:
