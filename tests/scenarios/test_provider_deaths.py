@@ -19,7 +19,7 @@ from scenarios.steps import (
     session_of,
     until_record,
 )
-from support.editor import Editor
+from support.editor import Editor, process_gone
 
 
 @pytest.mark.parametrize("phase", ["initialize", "new"])
@@ -168,11 +168,7 @@ async def test_an_agent_that_refuses_the_turn_has_nothing_and_is_sent_the_same_b
     session = await session_of(editor, known)
     psutil.Process(session.pid).kill()
     mood(workspace)
-    await until_record(
-        editor,
-        thread,
-        lambda r: isinstance(r, ProviderSession) and r.id == session.id and r.status in ("stopped", "error"),
-    )
+    await process_gone(session.pid)
     await editor.call("run/retry", run_id=run.id)
     again = await editor.ended(run)
     assert again.status == "completed"
