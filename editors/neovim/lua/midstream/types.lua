@@ -503,10 +503,11 @@
 ---@class midstream.protocol.HandoffResult The whole handoff.
 ---@field handoff midstream.protocol.ContextHandoff
 
----@class midstream.protocol.HandoffSection The entries of one kind; `omitted` counts those that the budget left out.
+---@class midstream.protocol.HandoffSection The entries of one kind; `omitted` counts those that the budget left out, `shortened` those told in part.
 ---@field entries midstream.protocol.HandoffEntry[]
 ---@field kind "goals"|"constraints"|"decisions"|"files"|"commands"|"plan"|"open"|"checkpoint"|"failures"|"subagents"|"conversation"
 ---@field omitted integer
+---@field shortened? integer
 ---@field title string
 
 ---@class midstream.protocol.HandoffTokens Sizes in tokens.
