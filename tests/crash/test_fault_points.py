@@ -20,7 +20,7 @@ from midstream.server.graph.commands import ExpireRequests, RecoverThread, Runti
 from support.fault_points import all_points
 
 pytestmark = pytest.mark.timeout(600)  # the first case of each worker waits for all acts
-UNUSED = {"Session.fork_thread"}
+UNUSED = {"Session.fork_thread", "Session.revert_thread", "Session.read_turns"}
 """What nothing in the daemon asks for yet."""
 AROUND = {ExpireRequests, UpdateSession, RecoverThread}
 """Commands that are not part of carrying a run out."""
