@@ -183,7 +183,8 @@ async def edit_handoffs(stage: Stage) -> None:
     await editor.say(thread, stage.words())
     stage.arm()
     (first,) = (await editor.call("handoff/preview", thread_id=thread.id, selection=selection("understudy"))).handoffs
-    edited = (await editor.call("handoff/edit", handoff_id=first.id, summary_text=stage.remark())).handoff
+    words = f"{first.summary_text}\nSeen by the user."
+    edited = (await editor.call("handoff/edit", handoff_id=first.id, summary_text=words)).handoff
     run = await editor.begin(thread, stage.words(), "understudy", handoff_ids=[edited.id])
     await editor.ended(run)
     (second,) = (await editor.call("handoff/preview", thread_id=thread.id, selection=selection("rehearsal"))).handoffs
