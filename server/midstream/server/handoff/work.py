@@ -1,6 +1,6 @@
 """What was done: files, commands and tools, subagents, failures. Of each thing its last outcome counts."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
@@ -8,6 +8,7 @@ import attrs
 from attrs import frozen
 
 from midstream.protocol.base import ItemId
+from midstream.protocol.records.handoff import SectionKind
 from midstream.server.handoff.entries import Entry
 from midstream.server.handoff.facts import Change
 from midstream.server.handoff.material import Material
@@ -108,29 +109,23 @@ def _within(path: str, root: str) -> str:
 
 def commands(material: Material) -> Iterator[Entry]:
     """What was run, each once, in the order of its last outcome."""
-    last: dict[str, Entry] = {}
-    for item, fact in told(material, "commands"):
-        before = last.pop(fact.key, None)
-        ordinal = material.ordinal(item)
-        last[fact.key] = Entry(
-            head=f"{fact.head} {cite([ordinal])}".rstrip(),
-            pieces=fact.pieces,
-            run_ordinal=ordinal,
-            item_ids=(*(before.item_ids if before else ()), item.id),
-            weight=FAILED if fact.head.endswith("failed") or _failed(fact.head) else RAN,
-        )
-    yield from last.values()
+    return _last_of_each(material, "commands", lambda head: FAILED if _failed(head) else RAN)
 
 
 def _failed(head: str) -> bool:
     _, marked, code = head.rpartition(": exit code ")
-    return bool(marked) and code not in ("0", "1 (no match)")
+    return head.endswith("failed") or (bool(marked) and code not in ("0", "1 (no match)"))
 
 
 def subagents(material: Material) -> Iterator[Entry]:
     """What subagents brought back, of each title the last."""
+    return _last_of_each(material, "subagents", lambda _: RETURNED)
+
+
+def _last_of_each(material: Material, section: SectionKind, weight: Callable[[str], float]) -> Iterator[Entry]:
+    """Of each key the last outcome, citing all that came before it; `weight` judges an outcome by its head."""
     last: dict[str, Entry] = {}
-    for item, fact in told(material, "subagents"):
+    for item, fact in told(material, section):
         before = last.pop(fact.key, None)
         ordinal = material.ordinal(item)
         last[fact.key] = Entry(
@@ -138,7 +133,7 @@ def subagents(material: Material) -> Iterator[Entry]:
             pieces=fact.pieces,
             run_ordinal=ordinal,
             item_ids=(*(before.item_ids if before else ()), item.id),
-            weight=RETURNED,
+            weight=weight(fact.head),
         )
     yield from last.values()
 
