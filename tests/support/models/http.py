@@ -20,10 +20,15 @@ class Request:
     body: Json
 
 
+async def at_once() -> None:
+    """Wait for nothing."""
+
+
 class Response:
     """Writes one answer: whole JSON, or a stream of server-sent events."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self.between_pieces: Callable[[], Awaitable[object]] = at_once
         self._writer = writer
 
     async def json(self, status: int, body: Json, headers: Mapping[str, str] | None = None) -> None:

@@ -106,7 +106,9 @@ async def _output(step: Step, said: Sequence[Entry], body: Json, response: Respo
 
 async def _spoken(item_id: str, pieces: Sequence[str], response: Response) -> Json:
     await response.event({"type": "response.output_item.added", "output_index": 0, "item": _message(item_id, "")})
-    for piece in pieces:
+    for number, piece in enumerate(pieces):
+        if number > 0:
+            await response.between_pieces()
         place = {"item_id": item_id, "output_index": 0, "content_index": 0}
         await response.event({"type": "response.output_text.delta", **place, "delta": piece})
     return _message(item_id, "".join(pieces))

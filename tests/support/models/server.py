@@ -1,11 +1,11 @@
 """The model endpoint of the tests: it keeps every request that it got, and answers as the wire of its path wants."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from support.models import responses
-from support.models.http import HttpServer, Json, Request, Response
+from support.models.http import HttpServer, Json, Request, Response, at_once
 
 PATIENCE = 30.0
 
@@ -14,12 +14,14 @@ class ModelServer:
     """A model on the loopback interface, and what it was sent. Add a wire by its path in `_answer`.
 
     It never answers what `holds` is true of, and has no quota for what `refuses` is true of.
+    It waits for `between_pieces` before each piece of a text but the first.
     """
 
     def __init__(self) -> None:
         self.requests: list[Json] = []
         self.holds: Callable[[Json], bool] = lambda body: False
         self.refuses: Callable[[Json], bool] = lambda body: False
+        self.between_pieces: Callable[[], Awaitable[object]] = at_once
         self.url = ""
         self._news = asyncio.Condition()
         self._http = HttpServer(self._answer)
@@ -49,6 +51,7 @@ class ModelServer:
                 if self.refuses(request.body):
                     await response.json(429, {"error": {"type": "usage_limit_reached", "message": "used up"}})
                     return
+                response.between_pieces = self.between_pieces
                 await responses.answer(request.body, response)
             case _:
                 await response.json(404, {"error": {"message": f"nothing at {request.path}"}})
