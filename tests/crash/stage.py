@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import os
 import signal
 import sys
@@ -11,8 +12,9 @@ from typing import Any, Final
 
 import attrs
 import psutil
-from pytest_lsp import ClientServerConfig
+from pygls.io_ import run_async
 
+from crash.forked import ForkedDaemon
 from midstream.protocol.methods.params import ChangeParams
 from midstream.protocol.methods.table import METHODS
 from midstream.protocol.notifications import ThreadEvent
@@ -22,6 +24,7 @@ from midstream.server.providers.process import MARK
 from scenarios.steps import AGENTS
 from support.editor import Editor, command_id
 
+log = logging.getLogger(__name__)
 TESTS: Final = Path(__file__).parents[1]
 STRUCK_WITHIN: Final = 10.0
 CONFIG: Final = {"providers": AGENTS, "sessions": {"unattendedMinutes": 0.002}}
@@ -48,6 +51,14 @@ class Recorder(Editor):
     def __init__(self) -> None:
         super().__init__()
         self.sent: list[Sent] = []
+
+    async def start_on(self, daemon: ForkedDaemon) -> None:
+        """Speak with a daemon that was forked, as `start_io` does with one that it starts."""
+        reader, writer = await daemon.connect()
+        self.protocol.set_writer(writer)
+        self._server = daemon  # type: ignore[assignment]
+        hearing = run_async(self._stop_event, reader, self.protocol, log, self.report_server_error)
+        self._async_tasks.extend([asyncio.create_task(hearing), asyncio.create_task(self._server_exit())])
 
     def daemon_pid(self) -> int:
         return self.process.pid
@@ -137,13 +148,12 @@ class Stage:
             "MIDSTREAM_FAULT_FOLDER": str(self._faults),
             "MIDSTREAM_REHEARSAL_DIR": str(self.agents),
         }
-        server = ClientServerConfig(
-            server_command=[*before, sys.executable, "-W", "error", "-m", "support.faulty_daemon", str(self.data)],
-            client_factory=Recorder,
-            server_env={**os.environ, **environment},
-        )
-        editor = await server.start()
-        assert isinstance(editor, Recorder)
+        editor = Recorder()
+        if before:
+            command = [*before, sys.executable, "-W", "error", "-m", "support.faulty_daemon", str(self.data)]
+            await editor.start_io(*command, env={**os.environ, **environment})
+        else:
+            await editor.start_on(ForkedDaemon(self.home / "stderr", environment, self.data))
         self.editors.append(editor)
         self._watching.append(asyncio.create_task(self._watch(editor.process)))
         return editor

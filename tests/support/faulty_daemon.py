@@ -30,14 +30,17 @@ from midstream.server.wire.logs import configure
 from midstream.server.wire.stdio import open_writer, read_chunks
 from support.fault_points import COMMANDS, OUTSIDE
 
-FOLDER = Path(os.environ["MIDSTREAM_FAULT_FOLDER"])
+
+def faults() -> Path:
+    """Return the folder of faults."""
+    return Path(os.environ["MIDSTREAM_FAULT_FOLDER"])
 
 
 def reach(point: str) -> None:
     """Note that a point is reached, and where it is the one die, or fail once as a full disk does."""
-    if not (armed := FOLDER / "armed").exists():
+    if not (armed := faults() / "armed").exists():
         return
-    with (FOLDER / "reached").open("a") as reached:
+    with (faults() / "reached").open("a") as reached:
         reached.write(f"{point}\n")
     fault = armed.read_text()
     if fault == point:
@@ -129,7 +132,7 @@ def watch_providers() -> None:
 
 def slow_the_clock() -> None:
     """Let the daemon go by a clock that can be put back."""
-    back, start = FOLDER / "back", Daemon.open.__func__  # type: ignore[attr-defined]
+    back, start = faults() / "back", Daemon.open.__func__  # type: ignore[attr-defined]
 
     def clock() -> int:
         return system_clock() - (int(back.read_text()) if back.exists() else 0)
@@ -169,9 +172,14 @@ async def serve(data: Path) -> int:
         await server.aclose()
 
 
-if __name__ == "__main__":
+def main(data: Path) -> None:
+    """Serve, watched, and exit."""
     watch_commits()
     watch_providers()
     watch_files()
     slow_the_clock()
-    sys.exit(asyncio.run(serve(Path(sys.argv[1]))))
+    sys.exit(asyncio.run(serve(data)))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
