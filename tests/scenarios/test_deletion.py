@@ -148,7 +148,7 @@ async def test_queued_runs_end_as_cancelled_for_those_who_wait_for_them(data: Pa
     async with editor_on(data, "--rehearsal") as editor:
         await editor.call("thread/subscribe", thread_id=thread.id)
         waiting = asyncio.ensure_future(editor.ended(queued))
-        await editor.call("thread/list")
+        await editor.call("run/edit", run_id=queued.id, text="say: later still")  # comes to the thread after the wait
         await editor.call("thread/delete", thread_id=thread.id)
         assert (await waiting).status == "cancelled"
 
