@@ -9,9 +9,9 @@ import pytest
 
 from scenarios.steps import conversation, handoff_of, strategy
 from support.codex import handed_over, user_texts
-from support.codex_switches import founding
 from support.editor import Editor
 from support.models.server import ModelServer
+from support.switches import founding
 
 
 def last_request(model: ModelServer, text: str) -> dict[str, Any]:

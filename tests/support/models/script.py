@@ -59,8 +59,11 @@ class Step:
     call_id: str
 
 
-def next_steps(conversation: Sequence[Entry]) -> tuple[Step, ...]:
-    """Return what to do until a tool must answer: the last step uses one, or the turn is over."""
+def next_steps(conversation: Sequence[Entry], *, subagents_are_awaited: bool = True) -> tuple[Step, ...]:
+    """Return what to do until a tool must answer: the last step uses one, or the turn is over.
+
+    Where subagents are awaited, each has a second step: one call begins it, and another waits for it.
+    """
     newest = max((at for at, entry in enumerate(conversation) if _is_user(entry)), default=-1)
     orders = parse(conversation[newest].text) if newest >= 0 else ()  # type: ignore[union-attr]
     results: dict[int, list[str]] = {}
@@ -68,7 +71,8 @@ def next_steps(conversation: Sequence[Entry]) -> tuple[Step, ...]:
         if isinstance(entry, Returned) and (found := CALL_ID.fullmatch(entry.call_id)):
             results.setdefault(int(found[1]), []).append(entry.output)
     last = max(results, default=-1)
-    resumed = last >= 0 and isinstance(orders[last], Subagent) and len(results[last]) == 1
+    begun = last >= 0 and isinstance(orders[last], Subagent) and len(results[last]) == 1
+    resumed = begun and subagents_are_awaited
     steps: list[Step] = []
     for place in range(last if resumed else last + 1, len(orders)):
         had = tuple(results.get(place, ()))

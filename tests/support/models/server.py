@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from support.models import responses
+from support.models import messages, responses
 from support.models.http import HttpServer, Json, Request, Response, at_once
 
 PATIENCE = 30.0
@@ -41,20 +41,33 @@ class ModelServer:
         return next(body for body in self.requests if wanted(body))
 
     async def _answer(self, request: Request, response: Response) -> None:
+        response.between_pieces = self.between_pieces
         match request.method, request.path.split("?")[0]:
             case "POST", "/v1/responses":
-                async with self._news:
-                    self.requests.append(request.body)
-                    self._news.notify_all()
-                if self.holds(request.body):
-                    await asyncio.get_running_loop().create_future()
+                await self._keep(request.body)
                 if self.refuses(request.body):
                     await response.json(429, {"error": {"type": "usage_limit_reached", "message": "used up"}})
-                    return
-                response.between_pieces = self.between_pieces
-                await responses.answer(request.body, response)
+                else:
+                    await responses.answer(request.body, response)
+            case "POST", "/v1/messages":
+                await self._keep(request.body)
+                if self.refuses(request.body):
+                    error = {"type": "rate_limit_error", "message": "used up"}
+                    await response.json(429, {"type": "error", "error": error}, {"x-should-retry": "false"})
+                else:
+                    await messages.answer(request.body, response)
+            case "POST", "/v1/messages/count_tokens":
+                await response.json(200, {"input_tokens": messages.INPUT_TOKENS})
             case _:
                 await response.json(404, {"error": {"message": f"nothing at {request.path}"}})
+
+    async def _keep(self, body: Json) -> None:
+        """Keep a request, and go on with it unless it is held."""
+        async with self._news:
+            self.requests.append(body)
+            self._news.notify_all()
+        if self.holds(body):
+            await asyncio.get_running_loop().create_future()
 
 
 @asynccontextmanager

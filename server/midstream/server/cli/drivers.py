@@ -22,4 +22,10 @@ def _codex(kind: ProviderKind, config: ProviderConfig) -> Driver:
     return CodexDriver(kind, config)
 
 
-DRIVERS: Final[Mapping[DriverName, DriverMaker]] = MappingProxyType({"acp": _acp, "codex": _codex})
+def _claude(kind: ProviderKind, config: ProviderConfig) -> Driver:
+    from midstream.server.providers.claude.driver import ClaudeDriver
+
+    return ClaudeDriver(kind, config)
+
+
+DRIVERS: Final[Mapping[DriverName, DriverMaker]] = MappingProxyType({"acp": _acp, "claude": _claude, "codex": _codex})

@@ -91,10 +91,14 @@ class HistoryCompacted:
 
 @frozen(kw_only=True)
 class TurnEnded:
-    """The root turn is over: the last event of a turn. A child's end never is one."""
+    """The root turn is over: the last event of a turn. A child's end never is one.
+
+    `lost` where the process went with it that held the conversation, though the session itself may go on.
+    """
 
     status: Literal["completed", "interrupted", "failed"]
     failure: Failure | None = None
+    lost: bool = False
 
 
 ProviderEvent: TypeAlias = (

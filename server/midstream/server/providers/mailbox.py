@@ -29,8 +29,8 @@ class Mailbox(Generic[M]):
         else:
             self._inbox.add(message, size)
 
-    def put_last(self, message: M) -> None:
-        """Take in a message after which none comes; waits for nobody."""
+    def put_at_once(self, message: M) -> None:
+        """Take in a message, whether there is room or not: the last one, or one that cannot wait."""
         self._inbox.add(message, 0)
 
     async def take(self) -> M:

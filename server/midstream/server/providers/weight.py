@@ -1,5 +1,6 @@
 """How large a value is, for what may wait or be kept: about its length as JSON."""
 
+from dataclasses import is_dataclass
 from typing import Final
 
 import attrs
@@ -22,6 +23,8 @@ def weight(value: object) -> int:
                 waiting.extend(entries)
             case other if attrs.has(cls := type(other)):
                 waiting.extend(getattr(other, field.name) for field in attrs.fields(cls))
+            case other if is_dataclass(other):
+                waiting.extend(vars(other).values())
             case _:
                 total += SCALAR
     return total

@@ -85,8 +85,8 @@ class ProviderTurn:
                 match event:
                     case TurnAccepted(turn_ref=turn_ref):
                         await self._accept(turn_ref)
-                    case TurnEnded(status=status, failure=failure):
-                        ended = Ended(status=status, failure=failure, lost=not self.live.session.live)
+                    case TurnEnded(status=status, failure=failure, lost=lost):
+                        ended = Ended(status=status, failure=failure, lost=lost or not self.live.session.live)
                     case _:
                         seen.append(event)
             if observations := self.transcript.take(seen):

@@ -61,7 +61,7 @@ class Turn:
         if isinstance(message, Answer | Closed):
             self.answered.set()
         if isinstance(message, Closed):
-            self._mailbox.put_last(message)
+            self._mailbox.put_at_once(message)
         else:
             await self._mailbox.put(message, message.size)
 

@@ -83,7 +83,7 @@ class Turn:
                 self._set_ended()
             case Closed():
                 self._set_ended()
-                self._mailbox.put_last(message)
+                self._mailbox.put_at_once(message)
                 return
             case _:
                 pass

@@ -1,0 +1,168 @@
+"""A live Claude Code in one workspace: its conversations, each a process of its own."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from uuid import uuid4
+
+from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient
+
+from midstream.protocol.base import JsonObject
+from midstream.protocol.records.config import ProviderConfig
+from midstream.protocol.records.provider import Capabilities, HandoffCapability
+from midstream.server.providers.adapter import (
+    NativeThread,
+    NativeTurn,
+    ProviderError,
+    Reply,
+    ResumeFailed,
+    SteerOutcome,
+    ThreadOptions,
+    TurnInput,
+)
+from midstream.server.providers.claude.conversation import Conversation, Words, connect
+from midstream.server.providers.claude.launch import SOURCES, arguments, environment
+from midstream.server.providers.claude.transport import ProcessTransport
+from midstream.server.providers.events import ProviderEvent
+from midstream.server.providers.failures import failure
+from midstream.server.providers.reading import text_of
+from midstream.server.providers.requests import Patience, real_folder
+
+CAPABILITIES = Capabilities(
+    resume=True,
+    fork=True,
+    fork_at_turn=False,
+    rollback=False,
+    steer=True,
+    interrupt=True,
+    approvals=True,
+    questions=True,
+    plans=True,
+    todos=True,
+    subagents=True,
+    images=True,
+    mcp_servers=True,
+    models=True,
+    summarize=True,
+    handoff=HandoffCapability(channel="separateBlock", delta=True, full=True, context_window=None),
+    native_ids="strong",
+)
+
+
+class ClaudeSession:
+    """The conversations of one workspace; a process begins with each conversation that is opened."""
+
+    def __init__(self, command: Sequence[str], config: ProviderConfig, workspace: Path, patience: Patience) -> None:
+        self._command = tuple(command)
+        self._config = config
+        self._workspace = workspace
+        self._patience = patience
+        self._conversations: dict[str, Conversation] = {}
+        self._closed = False
+
+    @property
+    def pid(self) -> int | None:
+        """None: there is no process that all conversations share."""
+        return None
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What Claude Code can do."""
+        return CAPABILITIES
+
+    @property
+    def live(self) -> bool:
+        """Whether conversations can be opened: one whose process is gone is resumed with its next turn."""
+        return not self._closed
+
+    async def describe(self) -> JsonObject:
+        """Return what a Claude Code says of itself as it starts: its account and its models."""
+        transport = self._launch(_asking(self._workspace), ())
+        client = ClaudeSDKClient(ClaudeAgentOptions(), transport)
+        await connect(client, transport, self._patience)
+        try:
+            return await client.get_server_info() or {}
+        finally:
+            await client.disconnect()
+
+    async def start_thread(self, options: ThreadOptions) -> NativeThread:
+        """Start a native conversation."""
+        return await self._opened(Conversation(str(uuid4()), self._launch, self._patience, begun=False), options, None)
+
+    async def resume_thread(self, ref: str, options: ThreadOptions) -> NativeThread:
+        """Open a native conversation of an earlier day."""
+        conversation = Conversation(ref, self._launch, self._patience, begun=True)
+        try:
+            return await self._opened(conversation, options, None)
+        except ProviderError as error:
+            raise ResumeFailed(error.failure) from error
+
+    async def fork_thread(self, ref: str, turn_ref: str | None, options: ThreadOptions) -> NativeThread:
+        """Fork a native conversation at its head."""
+        if turn_ref is not None:
+            raise ProviderError(failure("validation_error", "Claude Code cannot fork a conversation there."))
+        forked = str(uuid4())
+        point = (f"--resume={ref}", "--fork-session", f"--session-id={forked}")
+        return await self._opened(Conversation(forked, self._launch, self._patience, begun=False), options, point)
+
+    async def revert_thread(self, ref: str, turn_ref: str) -> None:
+        """Refuse."""
+        raise ProviderError(failure("validation_error", "Claude Code cannot drop turns of a conversation."))
+
+    async def read_turns(self, ref: str) -> tuple[NativeTurn, ...]:
+        """Refuse."""
+        raise ProviderError(failure("validation_error", "Claude Code does not tell the turns of a conversation."))
+
+    async def run_turn(self, ref: str, turn: TurnInput, options: ThreadOptions) -> AsyncGenerator[ProviderEvent, None]:
+        """Send a turn and yield what happens until it has ended."""
+        async with aclosing(self._conversation(ref).run(turn, options)) as events:
+            async for event in events:
+                yield event
+
+    async def interrupt(self, ref: str) -> None:
+        """Ask for the running turn to stop; its `TurnEnded` says when it has."""
+        if ref in self._conversations:
+            await self._conversations[ref].interrupt()
+
+    async def steer(self, ref: str, text: str) -> SteerOutcome:
+        """Give text to the running turn."""
+        return await self._conversation(ref).steer(text)
+
+    async def respond(self, ref: str, request_ref: str, reply: Reply) -> None:
+        """Answer a question of the running turn."""
+        if not self._conversation(ref).respond(request_ref, reply):
+            raise ProviderError(failure("validation_error", "Claude Code no longer waits for this answer."))
+
+    async def close_thread(self, ref: str) -> None:
+        """Let go of a native conversation and end its process; it can be resumed later."""
+        conversation = self._conversations.pop(ref, None)
+        if conversation is not None:
+            await conversation.aclose()
+
+    async def aclose(self) -> None:
+        """End the processes and all their children for certain."""
+        self._closed = True
+        for ref in tuple(self._conversations):
+            await self.close_thread(ref)
+
+    def _conversation(self, ref: str) -> Conversation:
+        conversation = self._conversations.get(ref)
+        if conversation is None:
+            raise ProviderError(failure("validation_error", "The conversation is not open."))
+        return conversation
+
+    async def _opened(self, conversation: Conversation, options: ThreadOptions, point: Words | None) -> NativeThread:
+        await conversation.open(options, point)
+        self._conversations[conversation.ref] = conversation
+        return NativeThread(ref=conversation.ref, model=options.model or self._config.model)
+
+    def _launch(self, options: ThreadOptions, words: Words) -> ProcessTransport:
+        env: Mapping[str, str] = self._config.env or {}
+        sources = text_of(self._config.settings or {}, "settingSources") or SOURCES
+        command = (*self._command, *arguments(options, self._config.model, sources), *words)
+        return ProcessTransport(command, real_folder(options.workspace), environment(env))
+
+
+def _asking(workspace: Path) -> ThreadOptions:
+    """Return options of a conversation that is never begun."""
+    return ThreadOptions(workspace=workspace, model=None, options=None, runtime_mode="readOnly")

@@ -1,0 +1,293 @@
+"""One turn in flight: what comes for it, in order, as provider events.
+
+Claude Code took a turn once it told the user's message back, by the id that we gave it. A turn is over with its
+result once Claude Code is idle: until then a subagent in the background, or steered words, may still be answered.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+from uuid import uuid4
+
+from attrs import frozen
+from claude_agent_sdk import (
+    AssistantMessage,
+    Message,
+    PermissionResult,
+    PermissionResultAllow,
+    RateLimitEvent,
+    ResultMessage,
+    StreamEvent,
+    SystemMessage,
+    UserMessage,
+)
+
+from midstream.protocol.records.run import Failure, Usage
+from midstream.protocol.records.thread import RuntimeMode
+from midstream.server.providers.adapter import Reply
+from midstream.server.providers.claude.approvals import (
+    NOBODY,
+    PLAN,
+    PLANNING_BEGINS,
+    Ask,
+    answer,
+    deny,
+    refusal,
+    request_asked,
+    verdict,
+)
+from midstream.server.providers.claude.failures import result_failure, was_aborted
+from midstream.server.providers.claude.todos import Todos
+from midstream.server.providers.claude.updates import Events, Translator
+from midstream.server.providers.claude.usage import Spent
+from midstream.server.providers.events import (
+    ProviderEvent,
+    RequestWithdrawn,
+    SteerTaken,
+    TurnAccepted,
+    TurnEnded,
+    UsageReported,
+    merged,
+)
+from midstream.server.providers.mailbox import Mailbox
+from midstream.server.providers.reading import text_of
+from midstream.server.providers.weight import weight
+
+Status: TypeAlias = Literal["completed", "interrupted", "failed"]
+
+
+@frozen
+class Gone:
+    """The process has ended."""
+
+    failure: Failure
+
+
+@frozen(eq=False)
+class Pending:
+    """A question of Claude Code that waits for the user's answer."""
+
+    ref: str
+    ask: Ask
+    answered: asyncio.Future[PermissionResult]
+
+
+@frozen
+class Withdrawn:
+    """A question that Claude Code no longer asks."""
+
+    ref: str
+
+
+@frozen
+class Over:
+    """Claude Code has ended the turn: the last that comes for it."""
+
+    result: ResultMessage
+
+
+Inner: TypeAlias = Message | Gone | Pending | Withdrawn | Over
+
+
+class Turn:
+    """A turn from its message to its end; `spent` is what its process told so far.
+
+    `begun` is set once it can be interrupted, `resulted` with its first result, `ended` once Claude Code ended it;
+    all of them once the process is gone.
+    """
+
+    def __init__(self, workspace: Path, mode: RuntimeMode, todos: Todos, *, planning: bool) -> None:
+        self.id: Final = str(uuid4())
+        self.sent = False
+        self.over = False
+        self.cancelled = False
+        self.taken = False
+        self.planning = planning
+        self.spent = Spent()
+        self.begun: Final = asyncio.Event()
+        self.resulted: Final = asyncio.Event()
+        self.ended: Final = asyncio.Event()
+        self._workspace = workspace
+        self._mode: RuntimeMode = mode
+        self._translator = Translator(self.id, workspace, todos)
+        self._mailbox: Mailbox[Inner] = Mailbox(self._drop)
+        self._accepted = False
+        self._held: list[ProviderEvent] = []
+        self._steers: set[str] = set()
+        self._numbers = count(1)
+        self._pending: dict[str, Pending] = {}
+        self._result: ResultMessage | None = None
+        self._state: str | None = None
+        self._error: str | None = None
+        self._resets_at: int | None = None
+        self._usage: Usage | None = None
+
+    @property
+    def steered(self) -> bool:
+        """Whether steered words were not taken yet."""
+        return bool(self._steers)
+
+    async def deliver(self, message: Message | Gone) -> None:
+        """Take a message from the reader, which waits here while the mailbox is full."""
+        match message:
+            case Gone():
+                for event in (self.begun, self.resulted, self.ended):
+                    event.set()
+                self._mailbox.put_at_once(message)
+                return
+            case UserMessage(uuid=self.id):
+                self.taken = True
+                self.begun.set()
+            case ResultMessage() if self._is_ours(message):
+                self._result = message
+                self.resulted.set()
+            case SystemMessage(subtype="session_state_changed", data=data):
+                self._state = text_of(data, "state")
+            case _:
+                pass
+        await self._mailbox.put(message, weight(message))
+        if self._result is not None and self._state in (None, "idle") and not self.ended.is_set():
+            self.ended.set()
+            self._mailbox.put_at_once(Over(self._result))
+
+    def _is_ours(self, result: ResultMessage) -> bool:
+        return self.taken or self.id in (result.user_message_uuids or ())
+
+    async def abandon(self) -> None:
+        """Take no more events out."""
+        await self._mailbox.abandon()
+        for pending in tuple(self._pending.values()):
+            await self._drop(pending)
+
+    async def _drop(self, message: Inner) -> None:
+        if isinstance(message, Pending) and not message.answered.done():
+            message.answered.set_result(deny(NOBODY))
+
+    def new_steer(self) -> str:
+        """Return the id to give to steered words, by which we see them taken."""
+        message_id = str(uuid4())
+        self._steers.add(message_id)
+        return message_id
+
+    async def permit(self, ask: Ask) -> PermissionResult:
+        """Return what may be done: what the mode says of it, or the user."""
+        match verdict(ask, self._mode, planning=self.planning):
+            case "deny":
+                self._translator.declined.add(ask.call.id)
+                return refusal(planning=self.planning)
+            case "allow":
+                return self._granted(ask, PermissionResultAllow())
+            case "ask":
+                answered: asyncio.Future[PermissionResult] = asyncio.get_running_loop().create_future()
+                pending = Pending(f"{self.id}/request-{next(self._numbers)}", ask, answered)
+                await self._mailbox.put(pending, 0)
+                try:
+                    return self._granted(ask, await answered)
+                except asyncio.CancelledError:
+                    self._mailbox.put_at_once(Withdrawn(pending.ref))
+                    raise
+
+    def _granted(self, ask: Ask, result: PermissionResult) -> PermissionResult:
+        if isinstance(result, PermissionResultAllow):
+            if ask.call.name == PLAN:
+                self.planning = False
+            elif ask.call.name == PLANNING_BEGINS:
+                self.planning = True
+        return result
+
+    def respond(self, request_ref: str, reply: Reply) -> bool:
+        """Answer a question; False where Claude Code does not wait for it."""
+        pending = self._pending.pop(request_ref, None)
+        if pending is None or pending.answered.done():
+            return False
+        if reply.decision in ("decline", "cancel"):
+            self._translator.declined.add(pending.ask.call.id)
+        pending.answered.set_result(answer(pending.ask, reply))
+        return True
+
+    async def step(self) -> Sequence[ProviderEvent]:
+        """Wait for what comes next and return the events of all that came; `over` after the last."""
+        if not self.sent:
+            return self._finish("interrupted")
+        events = [*self._handle(await self._mailbox.take())]
+        while self._mailbox.has_more and not self.over:
+            events += self._handle(await self._mailbox.take())
+        return tuple(merged(events))
+
+    def _handle(self, message: Inner) -> Events:
+        match message:
+            case Gone(failure=failure):
+                return self._finish("failed", failure, lost=self._result is None)
+            case Over(result=result):
+                return self._end(result)
+            case Pending():
+                return self._after_acceptance(self._asked(message))
+            case Withdrawn(ref=ref):
+                return () if self._pending.pop(ref, None) is None else (RequestWithdrawn(ref=ref),)
+            case UserMessage(uuid=self.id):
+                return self._accept()
+            case UserMessage(uuid=str(message_id)) if message_id in self._steers:
+                self._steers.remove(message_id)
+                return (SteerTaken(),)
+            case ResultMessage() if self._is_ours(message):
+                return self._resulted(message)
+            case _:
+                return self._after_acceptance(self._told(message))
+
+    def _told(self, message: Message) -> Events:
+        match message:
+            case StreamEvent(event=event, parent_tool_use_id=None):
+                self.spent.hear(event)
+            case AssistantMessage(error=str(error), parent_tool_use_id=None):
+                self._error = error
+            case RateLimitEvent(rate_limit_info=info):
+                self._resets_at = info.resets_at
+            case _:
+                pass
+        return self._translator.translate(message)
+
+    def _resulted(self, result: ResultMessage) -> Events:
+        self._usage = self.spent.usage(result, self._usage)
+        return *self._accept(), UsageReported(usage=self._usage)
+
+    def _end(self, result: ResultMessage) -> Events:
+        if was_aborted(result):
+            return self._finish("interrupted")
+        why = result_failure(result, self._error, self._resets_at)
+        return self._finish("completed") if why is None else self._finish("failed", why)
+
+    def _accept(self) -> Events:
+        if self._accepted:
+            return ()
+        self._accepted = True
+        held, self._held = self._held, []
+        return TurnAccepted(turn_ref=self.id), *held
+
+    def _after_acceptance(self, events: Events) -> Events:
+        """Hold what comes before the turn was taken."""
+        if self._accepted:
+            return events
+        self._held += events
+        return ()
+
+    def _asked(self, pending: Pending) -> Events:
+        if pending.answered.done():
+            return ()
+        call = pending.ask.call
+        self._pending[pending.ref] = pending
+        announced = self._translator.announce(call)
+        target = call.id if self._translator.shows(call.id) else None
+        asked = request_asked(pending.ref, pending.ask, target, self._workspace)
+        return *announced, *self._translator.waiting(call.id), asked
+
+    def _finish(self, status: Status, why: Failure | None = None, *, lost: bool = False) -> Events:
+        """Return the end of the turn; one that failed as we stopped it was interrupted."""
+        self.over = True
+        if self.cancelled and status == "failed":
+            status, why = "interrupted", None
+        withdrawn = [RequestWithdrawn(ref=ref) for ref in self._pending]
+        self._pending.clear()
+        last = (*withdrawn, *self._translator.finish(status)) if self._accepted else ()
+        return *last, TurnEnded(status=status, failure=why, lost=lost)

@@ -1,0 +1,186 @@
+"""Approvals, interrupts and steering with the real Claude Code, and what each runtime mode lets it do."""
+
+from pathlib import Path
+
+import pytest
+
+from midstream.protocol.records.request import RuntimeRequest
+from scenarios.steps import answer, conversation, of_type, said
+from support.claude import user_blocks
+from support.editor import Editor, Refused
+from support.models.server import ModelServer
+
+
+async def asked_after(editor: Editor, earlier: RuntimeRequest) -> RuntimeRequest:
+    """Wait for the request that comes after an earlier one."""
+    opened = await editor.until(
+        lambda n: type(n).__name__ == "RequestOpened" and n.request.id != earlier.id  # type: ignore[union-attr]
+    )
+    return opened.request  # type: ignore[union-attr]
+
+
+async def test_an_accepted_command_runs_and_a_declined_one_does_not_and_both_times_claude_goes_on(
+    claude_editor: Editor, model: ModelServer, workspace: Path
+) -> None:
+    thread = await claude_editor.new_thread(workspace, "claude", runtime_mode="approvalRequired")
+    run = await claude_editor.begin(thread, "run echo yes > yes.txt\nrun echo no > no.txt\nsay: both asked")
+    first = await claude_editor.asked(run)
+    assert (first.kind, first.detail.command, first.detail.cwd) == ("command", "echo yes > yes.txt", str(workspace))
+    assert {"accept", "decline", "cancel"} <= {option.decision for option in first.options}
+    await claude_editor.until_run(run, "waiting")
+    await answer(claude_editor, first)
+    second = await asked_after(claude_editor, first)
+    await claude_editor.call("request/respond", request_id=second.id, decision="decline", message="not that one")
+    run = await claude_editor.ended(run)
+    assert (run.status, await said(claude_editor, thread, run)) == ("completed", ["both asked"])
+    assert ((workspace / "yes.txt").read_text(), (workspace / "no.txt").exists()) == ("yes\n", False)
+    commands = of_type(await claude_editor.items(thread, run), "command")
+    assert [(command.status, command.exit_code) for command in commands] == [("completed", 0), ("cancelled", None)]
+    assert "not that one" in str(model.requests[-1]["messages"][-1])
+
+
+async def test_a_file_change_is_asked_for_with_its_diff(claude_editor: Editor, workspace: Path) -> None:
+    thread = await claude_editor.new_thread(workspace, "claude", runtime_mode="approvalRequired")
+    run = await claude_editor.begin(thread, "write new.txt: hello\nsay: asked")
+    request = await claude_editor.asked(run)
+    assert request.kind == "fileChange"
+    assert request.detail.changes is not None
+    (change,) = request.detail.changes
+    assert (change.path, change.kind) == ("new.txt", "add")
+    assert change.diff is not None
+    assert "+hello" in change.diff
+    await answer(claude_editor, request, "decline")
+    run = await claude_editor.ended(run)
+    (item,) = of_type(await claude_editor.items(thread, run), "fileChange")
+    assert (run.status, item.status, (workspace / "new.txt").exists()) == ("completed", "cancelled", False)
+
+
+async def test_what_is_accepted_for_the_session_is_not_asked_again_and_changes_no_settings(
+    claude_editor: Editor, claude_env: dict[str, str], workspace: Path
+) -> None:
+    thread = await claude_editor.new_thread(workspace, "claude", runtime_mode="approvalRequired")
+    run = await claude_editor.begin(thread, "run touch one.txt\nrun touch one.txt\nsay: done")
+    request = await claude_editor.asked(run)
+    assert "acceptForSession" in [option.decision for option in request.options]
+    await answer(claude_editor, request, "acceptForSession")
+    assert (await claude_editor.ended(run)).status == "completed"
+    assert not (workspace / ".claude").exists()
+    assert not (Path(claude_env["CLAUDE_CONFIG_DIR"]) / "settings.json").exists()
+
+
+async def test_a_cancelled_request_ends_the_run(claude_editor: Editor, workspace: Path) -> None:
+    thread = await claude_editor.new_thread(workspace, "claude", runtime_mode="approvalRequired")
+    run = await claude_editor.begin(thread, "run echo no > no.txt\nsay: never")
+    await answer(claude_editor, await claude_editor.asked(run), "cancel")
+    run = await claude_editor.ended(run)
+    assert (run.status, await said(claude_editor, thread, run)) == ("interrupted", [])
+    assert not (workspace / "no.txt").exists()
+
+
+async def test_an_interrupt_while_claude_waits_for_an_answer_withdraws_what_it_asked(
+    claude_editor: Editor, workspace: Path
+) -> None:
+    thread = await claude_editor.new_thread(workspace, "claude", runtime_mode="approvalRequired")
+    run = await claude_editor.begin(thread, "run echo no > no.txt")
+    request = await claude_editor.asked(run)
+    await claude_editor.call("run/interrupt", run_id=run.id)
+    assert (await claude_editor.ended(run)).status == "interrupted"
+    with pytest.raises(Refused) as refused:
+        await answer(claude_editor, request)
+    assert refused.value.kind == "requestNotResumable"
+    assert (await claude_editor.say(thread, "say: still here")).status == "completed"
+
+
+async def test_an_interrupted_run_ends_once_claude_says_so_and_the_next_one_knows_its_beginning(
+    claude_editor: Editor, model: ModelServer, workspace: Path
+) -> None:
+    thread = await claude_editor.new_thread(workspace, "claude")
+    run = await claude_editor.begin(thread, "say: beginning\nsleep 600000")
+    await claude_editor.until_output(run, "beginning")
+    answered = await claude_editor.call("run/interrupt", run_id=run.id)
+    assert answered.run.status == "running"
+    run = await claude_editor.ended(run)
+    assert (run.status, await said(claude_editor, thread, run)) == ("interrupted", ["beginning"])
+    known = conversation(await claude_editor.read(thread), "claude")
+    assert (known.native_run_ordinals, known.stale_reasons) == ((1,), ())
+    after = await claude_editor.say(thread, "say: after")
+    assert (after.status, after.provider_thread_id) == ("completed", run.provider_thread_id)
+    assert user_blocks(model.requests[-1]) == ["say: beginning\nsleep 600000", "say: after"]
+    assert "beginning" in str([one for one in model.requests[-1]["messages"] if one["role"] == "assistant"])
+
+
+async def test_steered_words_are_taken_in_the_same_turn(
+    claude_editor: Editor, model: ModelServer, workspace: Path
+) -> None:
+    thread = await claude_editor.new_thread(workspace, "claude", runtime_mode="approvalRequired")
+    run = await claude_editor.begin(thread, "run touch one\nsay: as first told")
+    request = await claude_editor.asked(run)
+    await claude_editor.call("run/steer", run_id=run.id, text="say: as steered")
+    await answer(claude_editor, request)
+    run = await claude_editor.ended(run)
+    assert (run.status, (await said(claude_editor, thread, run))[-1]) == ("completed", "as steered")
+    items = of_type(await claude_editor.items(thread, run), "userMessage")
+    (steered,) = [item for item in items if item.intent == "steer"]
+    assert steered.status == "completed"
+    assert "say: as steered" in str(model.requests[-1]["messages"])
+    assert conversation(await claude_editor.read(thread), "claude").missing_item_ids == ()
+
+
+async def test_steered_words_that_an_interrupt_overtook_reach_claude_with_the_next_message(
+    claude_editor: Editor, model: ModelServer, workspace: Path
+) -> None:
+    thread = await claude_editor.new_thread(workspace, "claude", runtime_mode="approvalRequired")
+    run = await claude_editor.begin(thread, "run touch one")
+    await claude_editor.asked(run)
+    await claude_editor.call("run/steer", run_id=run.id, text="say: never taken")
+    await claude_editor.call("run/interrupt", run_id=run.id)
+    assert (await claude_editor.ended(run)).status == "interrupted"
+    assert len(conversation(await claude_editor.read(thread), "claude").missing_item_ids) == 1
+    after = await claude_editor.say(thread, "say: after")
+    assert after.plan is not None
+    assert [reason.code for reason in after.plan.reasons] == ["missing_items"]
+    *_, handoff, words = user_blocks(model.requests[-1])
+    assert ("never taken" in handoff, words) == (True, "say: after")
+
+
+@pytest.mark.parametrize(
+    ("mode", "asked", "written"),
+    [
+        ("readOnly", False, False),
+        ("approvalRequired", True, True),
+        ("autoAcceptEdits", False, True),
+        ("fullAccess", False, True),
+    ],
+)
+async def test_each_mode_lets_claude_change_files_as_it_says(
+    claude_editor: Editor, workspace: Path, mode: str, asked: bool, written: bool
+) -> None:
+    thread = await claude_editor.new_thread(workspace, "claude", runtime_mode=mode)
+    run = await claude_editor.begin(thread, "write new.txt: hello\nsay: done")
+    if asked:
+        await answer(claude_editor, await claude_editor.asked(run))
+    assert (await claude_editor.ended(run)).status == "completed"
+    assert (workspace / "new.txt").exists() == written
+
+
+async def test_a_mode_that_was_narrowed_holds_for_the_next_turn_of_an_open_conversation(
+    claude_editor: Editor, model: ModelServer, workspace: Path
+) -> None:
+    thread = await claude_editor.new_thread(workspace, "claude")
+    await claude_editor.say(thread, "write one.txt: 1")
+    await claude_editor.call("thread/update", thread_id=thread.id, runtime_mode="readOnly")
+    run = await claude_editor.say(thread, "write two.txt: 2\nrun touch three.txt\nsay: tried")
+    assert run.status == "completed"
+    assert [(workspace / name).exists() for name in ("one.txt", "two.txt", "three.txt")] == [True, False, False]
+    assert user_blocks(model.requests[-1])[0] == "write one.txt: 1"
+
+
+async def test_a_workspaces_own_settings_allow_nothing(claude_editor: Editor, workspace: Path) -> None:
+    settings = workspace / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"permissions": {"allow": ["Bash(touch:*)", "Write"], "defaultMode": "acceptEdits"}}')
+    thread = await claude_editor.new_thread(workspace, "claude", runtime_mode="approvalRequired")
+    run = await claude_editor.begin(thread, "run touch one.txt")
+    await answer(claude_editor, await claude_editor.asked(run), "decline")
+    assert (await claude_editor.ended(run)).status == "completed"
+    assert not (workspace / "one.txt").exists()
