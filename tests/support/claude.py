@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import claude_agent_sdk
+
 from support.models.messages import HARNESS
 from support.models.server import ModelServer
 
@@ -47,3 +49,8 @@ def user_blocks(body: dict[str, Any]) -> list[str]:
 
 def _blocks(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def claude_cli() -> str:
+    """Return the Claude Code that the SDK brings."""
+    return str(Path(claude_agent_sdk.__file__).with_name("_bundled") / "claude")

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 Json: TypeAlias = dict[str, Any]
 
+HOMES = ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "HOME")
 SHORTEST = 6
 """Shorter texts are words, not ids."""
 
@@ -26,7 +27,8 @@ def record(folder: Path, command: list[str]) -> int:
     """Run the command and write down what passes; paths of this machine are left out."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{len(list(folder.iterdir())) + 1}.jsonl"
-    places = {str(Path.cwd()): "$WORKSPACE", os.environ["CODEX_HOME"]: "$CODEX_HOME", os.environ["HOME"]: "$HOME"}
+    homes = {os.environ[name]: f"${name}" for name in HOMES if name in os.environ}
+    places = {str(Path.cwd()): "$WORKSPACE", **homes}
     agent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert agent.stdin is not None
     assert agent.stdout is not None
@@ -71,8 +73,8 @@ def replay(folder: Path) -> int:
                 with log.open("a", encoding="utf-8") as lines:
                     lines.write(line)
                 said = json.loads(line)
-                if said.get("method") != recorded.get("method"):
-                    sys.stderr.write(f"expected {recorded.get('method')}, and was told {said.get('method')}\n")
+                if _kind(said) != _kind(recorded):
+                    sys.stderr.write(f"expected {_kind(recorded)}, and was told {_kind(said)}\n")
                     return 1
                 ids[recorded.get("id")] = said.get("id")
                 texts.update(_differing(recorded, said))
@@ -81,12 +83,17 @@ def replay(folder: Path) -> int:
                 for recorded_text, actual in texts.items():
                     text = text.replace(json.dumps(recorded_text)[1:-1], json.dumps(actual)[1:-1])
                 message = json.loads(text)
-                if "method" not in message:
+                if "method" not in message and "id" in message:
                     message["id"] = ids[message["id"]]
                 sys.stdout.write(json.dumps(message) + "\n")
                 sys.stdout.flush()
     sys.stdin.read()
     return 0
+
+
+def _kind(message: Json) -> tuple[Any, ...]:
+    """Return what a message is: its method, or its type and that of the request in it."""
+    return message.get("method"), message.get("type"), message.get("request", {}).get("subtype")
 
 
 def _mine(folder: Path) -> tuple[Path, Path]:

@@ -21,7 +21,7 @@ class Founding:
 
 async def founding(editor: Editor, workspace: Path, first: str, second: str) -> Founding:
     """Play runs 1 to 5, 6 to 8 and 9, and see that each agent lived its own and was told the others'."""
-    thread = await editor.new_thread(workspace)
+    thread = await editor.new_thread(workspace, first)
     story = [(first, f"write first{n}.txt: {n}") for n in range(1, 6)]
     story += [(second, f"write second{n}.txt: {n}") for n in range(6, 9)]
     story += [(first, "write first9.txt: 9")]

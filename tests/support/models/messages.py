@@ -35,6 +35,8 @@ HARNESS = re.compile(
     r"<[a-z-]+>|\[Request interrupted|\[SYSTEM NOTIFICATION|Continue from where you left off|This session is being"
 )
 """How the texts begin that Claude Code itself puts in the user's role."""
+STEERED = re.compile(r"The user sent a new message while you were working:\n(.*?)\n\nThis is how", re.DOTALL)
+"""How Claude Code tells what the user said in the middle of a turn: with the result of a tool."""
 INPUT_TOKENS = 100
 
 
@@ -53,7 +55,9 @@ def _entries(message: Json) -> Iterator[Entry]:
             case {"type": "text", "text": text}, _:
                 yield Said("harness", text)
             case {"type": "tool_result", "tool_use_id": call_id, "content": content}, _:
-                yield Returned(call_id, "".join(part.get("text", "") for part in _blocks(content)))
+                output = "".join(part.get("text", "") for part in _blocks(content))
+                yield Returned(call_id, output)
+                yield from (Said("user", steered) for steered in STEERED.findall(output))
             case _:
                 pass
 
@@ -73,7 +77,8 @@ class Block:
 async def answer(body: Json, response: Response) -> None:
     """Answer a request for a message."""
     said = conversation(body)
-    steps = next_steps(said, subagents_are_awaited=False)
+    told_of_a_task = isinstance(said[-1], Said) and said[-1].text.startswith("<task-notification")
+    steps = () if told_of_a_task else next_steps(said, subagents_are_awaited=False)
     for step in steps:
         if isinstance(step.directive, Fail):
             await _fail(step.directive, response)

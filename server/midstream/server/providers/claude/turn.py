@@ -283,11 +283,14 @@ class Turn:
         return *announced, *self._translator.waiting(call.id), asked
 
     def _finish(self, status: Status, why: Failure | None = None, *, lost: bool = False) -> Events:
-        """Return the end of the turn; one that failed as we stopped it was interrupted."""
+        """Return the end of the turn; one that failed as we stopped it was interrupted.
+
+        What was open as the process was lost stays so: Claude Code keeps what it has ended.
+        """
         self.over = True
         if self.cancelled and status == "failed":
             status, why = "interrupted", None
-        withdrawn = [RequestWithdrawn(ref=ref) for ref in self._pending]
+        withdrawn = [RequestWithdrawn(ref=ref) for ref in self._pending] if self._accepted else []
         self._pending.clear()
-        last = (*withdrawn, *self._translator.finish(status)) if self._accepted else ()
-        return *last, TurnEnded(status=status, failure=why, lost=lost)
+        last = self._translator.finish(status) if self._accepted and not lost else ()
+        return *withdrawn, *last, TurnEnded(status=status, failure=why, lost=lost)
