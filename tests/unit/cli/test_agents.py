@@ -17,11 +17,14 @@ def test_each_configured_agent_is_named_with_what_to_do_about_it(config: Path) -
     with config.open("a") as file:
         file.write('[providers.absent]\ndriver = "acp"\ncommand = ["midstream-no-such-agent"]\n')
         file.write('[providers.loud]\ndriver = "acp"\ncommand = ["sh", "-c", "printf \'\\u001b[31mno\' >&2; exit 3"]\n')
+        file.write('[providers.claude]\ndriver = "claude"\ncommand = ["/nowhere/claude"]\n')
         file.write("[handoff]\nbudget = 1\n")
     done = midstream("agents", "--config", config)
     assert done.status == 0
     assert "rehearsal (driver acp): works, version 1\n" in done.out
-    assert "claude (driver claude): cannot be used\n  This version of Midstream cannot drive claude yet" in done.out
+    assert (
+        "claude (driver claude): cannot be used\n  Claude Code is not installed: /nowhere/claude cannot be" in done.out
+    )
     assert "absent (driver acp): cannot be used\n  midstream-no-such-agent cannot be started" in done.out
     assert "  → Install it, or set providers.absent.command.\n" in done.out
     assert "exit status 3:  [31mno\n  → Start the command of providers.loud in a terminal" in done.out
@@ -52,7 +55,9 @@ async def test_an_agent_that_says_nothing_is_given_up_and_ended(config: Path) ->
 
 async def test_an_agent_that_cannot_be_asked_hides_no_other() -> None:
     odd = ProviderConfig(driver="acp", command=("no\0command",))
-    one, other = await probed(Config(providers={"odd": odd, "claude": ProviderConfig(driver="claude")}))
+    one, other = await probed(
+        Config(providers={"odd": odd, "claude": ProviderConfig(driver="claude", command=("/nowhere/claude",))})
+    )
     assert one.problem is not None
     assert one.problem.message == "odd could not be asked: ValueError: embedded null byte."
     assert other.problem is not None

@@ -1,5 +1,7 @@
 """The Claude driver's pure parts: how it is started, what it asks, what its tools show, how it fails."""
 
+import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +19,14 @@ from claude_agent_sdk import (
     UserMessage,
 )
 
+from midstream.protocol.records.config import ProviderConfig
 from midstream.protocol.records.request import Answer, Decision
 from midstream.protocol.records.thread import RuntimeMode
 from midstream.server.providers.adapter import ContextBlock, ImageBlock, McpServer, Reply, ThreadOptions, TurnInput
 from midstream.server.providers.claude.approvals import Verdict, answer, ask_of, request_asked, verdict
+from midstream.server.providers.claude.driver import ClaudeDriver
 from midstream.server.providers.claude.failures import result_failure, was_aborted
+from midstream.server.providers.claude.history import turn_end
 from midstream.server.providers.claude.input import turn_message
 from midstream.server.providers.claude.launch import arguments, environment
 from midstream.server.providers.claude.todos import Todos
@@ -240,3 +245,31 @@ def test_streamed_words_are_one_item_and_a_call_is_announced_once_whoever_tells_
     assert [event.status for event in of(ItemChanged, told)] == ["running", "completed", "running", "completed"]
     assert len(last_of_each(told)) == 2
     assert translator.finish("completed") == ()
+
+
+async def test_where_the_sdk_is_missing_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "claude_agent_sdk", None)
+    provider = await ClaudeDriver("claude", ProviderConfig(driver="claude")).probe()
+    assert (provider.installed, provider.authenticated) == (False, None)
+    assert provider.problem is not None
+    assert provider.problem.message == "The Claude Agent SDK is not installed."
+    assert provider.problem.action.startswith("Run: pip install 'midstream[claude]'")
+
+
+def test_a_turn_ends_before_the_next_prompt_of_the_user_whatever_its_tools_returned(tmp_path: Path) -> None:
+    entries = [
+        {"type": "user", "uuid": "u1", "message": {"content": [{"type": "text", "text": "one"}]}},
+        {"type": "assistant", "uuid": "a1", "message": {}},
+        {"type": "user", "uuid": "t1", "message": {"content": [{"type": "tool_result"}]}},
+        {"type": "assistant", "uuid": "child", "isSidechain": True, "message": {}},
+        {"type": "assistant", "uuid": "a2", "message": {}},
+        {"type": "attachment", "uuid": "x1"},
+        {"type": "user", "uuid": "u2", "message": {"content": [{"type": "text", "text": "two"}]}},
+    ]
+    folder = tmp_path / "projects" / "-work"
+    folder.mkdir(parents=True)
+    (folder / "ref.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    assert turn_end(tmp_path, "ref", "u1") == "a2"
+    assert turn_end(tmp_path, "ref", "u2") == "u2"
+    assert turn_end(tmp_path, "ref", "u3") is None
+    assert turn_end(tmp_path, "other", "u1") is None

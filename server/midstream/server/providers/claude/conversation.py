@@ -43,13 +43,13 @@ Launch: TypeAlias = Callable[[ThreadOptions, Words], ProcessTransport]
 
 
 class Conversation:
-    """A conversation that is open; `begun` where Claude Code has it already."""
+    """A conversation that is open; `begins` says where it does: anew, at an earlier day's end, or as a fork."""
 
-    def __init__(self, ref: str, launch: Launch, patience: Patience, *, begun: bool) -> None:
+    def __init__(self, ref: str, begins: Words, launch: Launch, patience: Patience) -> None:
         self.ref: Final = ref
         self._launch = launch
         self._patience = patience
-        self._begun = begun
+        self._begins = begins
         self._todos = Todos()
         self._spent = Spent()
         self._client: ClaudeSDKClient | None = None
@@ -60,8 +60,8 @@ class Conversation:
         self._abandoned: asyncio.Event | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def open(self, options: ThreadOptions, point: Words | None = None) -> None:
-        """Start its process, unless one runs that was started with these options; `point` says where it begins.
+    async def open(self, options: ThreadOptions) -> None:
+        """Start its process, unless one runs that was started with these options.
 
         Raises:
             ProviderError: the process ended at once, or did not answer in time.
@@ -69,9 +69,7 @@ class Conversation:
         if self._transport is not None and self._transport.is_ready() and options == self._options:
             return
         await self._end()
-        transport = self._launch(
-            options, point or (f"--resume={self.ref}" if self._begun else f"--session-id={self.ref}",)
-        )
+        transport = self._launch(options, self._begins)
         client = ClaudeSDKClient(
             ClaudeAgentOptions(can_use_tool=self._permit, verbatim_prompts=True, forward_subagent_text=True), transport
         )
@@ -99,7 +97,8 @@ class Conversation:
                 for event in await running.step():
                     yield event
         finally:
-            self._begun = self._begun or running.taken
+            if running.taken:
+                self._begins = (f"--resume={self.ref}",)
             if running.planning != plans:
                 self._options = None  # Claude Code left the mode that it was started in
             if running.sent and not running.ended.is_set():

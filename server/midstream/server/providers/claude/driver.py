@@ -11,6 +11,7 @@ from midstream.protocol.records.config import ProviderConfig
 from midstream.protocol.records.provider import Provider, ProviderModel, ProviderProblem
 from midstream.protocol.records.run import Failure
 from midstream.server.providers.adapter import NO_CAPABILITIES, ProviderError, ThreadOptions
+from midstream.server.providers.claude.abilities import CAPABILITIES
 from midstream.server.providers.failures import failure
 from midstream.server.providers.reading import member, members, text_of
 from midstream.server.providers.requests import Patience, real_folder
@@ -40,8 +41,6 @@ class ClaudeDriver:
         return self._provider(told, None if _account(told) else failure("authentication", NOT_LOGGED_IN))
 
     def _provider(self, told: JsonObject, why: Failure | None) -> Provider:
-        from midstream.server.providers.claude.session import CAPABILITIES
-
         return Provider(
             kind=self._kind,
             driver="claude",

@@ -4,8 +4,8 @@ Everything that a conversation runs with stands in the arguments, so that a resu
 """
 
 import json
-import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from midstream.protocol.base import JsonObject
@@ -32,7 +32,11 @@ _MODES: Final[Mapping[RuntimeMode, str]] = {
 SOURCES: Final = "user"
 """Whose settings count, unless configured. A workspace's own can allow commands, and run hooks, unasked."""
 _PREFIXES: Final = ("CLAUDE", "ANTHROPIC", "MCP_", "AI_AGENT")
-_OURS: Final = {"CLAUDE_CODE_ENTRYPOINT": "sdk-py", "CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS": "1"}
+_OURS: Final = {
+    "CLAUDE_CODE_ENTRYPOINT": "sdk-py",
+    "CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS": "1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",  # without it, it waits long for hosts that it cannot reach
+}
 
 
 def arguments(options: ThreadOptions, model: str | None, sources: str) -> tuple[str, ...]:
@@ -70,7 +74,7 @@ def environment(configured: Mapping[str, str]) -> dict[str, str]:
     return {**inherited, **_OURS, **configured}
 
 
-def config_folder(configured: Mapping[str, str]) -> str:
-    """Return the folder in which that Claude Code keeps its conversations."""
-    home = configured.get("HOME") or os.environ.get("HOME", "")
-    return configured.get("CLAUDE_CONFIG_DIR") or f"{home}/.claude"
+def config_folder(env: Mapping[str, str]) -> Path:
+    """Return the folder in which a Claude Code of that environment keeps its conversations."""
+    chosen = env.get("CLAUDE_CONFIG_DIR")
+    return Path(chosen) if chosen else Path(env.get("HOME", "/")) / ".claude"

@@ -1,5 +1,6 @@
 """A live Claude Code in one workspace: its conversations, each a process of its own."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -9,7 +10,7 @@ from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient
 
 from midstream.protocol.base import JsonObject
 from midstream.protocol.records.config import ProviderConfig
-from midstream.protocol.records.provider import Capabilities, HandoffCapability
+from midstream.protocol.records.provider import Capabilities
 from midstream.server.providers.adapter import (
     NativeThread,
     NativeTurn,
@@ -20,33 +21,15 @@ from midstream.server.providers.adapter import (
     ThreadOptions,
     TurnInput,
 )
+from midstream.server.providers.claude.abilities import CAPABILITIES
 from midstream.server.providers.claude.conversation import Conversation, Words, connect
-from midstream.server.providers.claude.launch import SOURCES, arguments, environment
+from midstream.server.providers.claude.history import turn_end
+from midstream.server.providers.claude.launch import SOURCES, arguments, config_folder, environment
 from midstream.server.providers.claude.transport import ProcessTransport
 from midstream.server.providers.events import ProviderEvent
 from midstream.server.providers.failures import failure
 from midstream.server.providers.reading import text_of
 from midstream.server.providers.requests import Patience, real_folder
-
-CAPABILITIES = Capabilities(
-    resume=True,
-    fork=True,
-    fork_at_turn=False,
-    rollback=False,
-    steer=True,
-    interrupt=True,
-    approvals=True,
-    questions=True,
-    plans=True,
-    todos=True,
-    subagents=True,
-    images=True,
-    mcp_servers=True,
-    models=True,
-    summarize=True,
-    handoff=HandoffCapability(channel="separateBlock", delta=True, full=True, context_window=None),
-    native_ids="strong",
-)
 
 
 class ClaudeSession:
@@ -86,24 +69,32 @@ class ClaudeSession:
             await client.disconnect()
 
     async def start_thread(self, options: ThreadOptions) -> NativeThread:
-        """Start a native conversation."""
-        return await self._opened(Conversation(str(uuid4()), self._launch, self._patience, begun=False), options, None)
+        """Start a native conversation, under an id of ours."""
+        ref = str(uuid4())
+        return await self._opened(ref, (f"--session-id={ref}",), options)
 
     async def resume_thread(self, ref: str, options: ThreadOptions) -> NativeThread:
         """Open a native conversation of an earlier day."""
-        conversation = Conversation(ref, self._launch, self._patience, begun=True)
         try:
-            return await self._opened(conversation, options, None)
+            return await self._opened(ref, (f"--resume={ref}",), options)
         except ProviderError as error:
             raise ResumeFailed(error.failure) from error
 
     async def fork_thread(self, ref: str, turn_ref: str | None, options: ThreadOptions) -> NativeThread:
-        """Fork a native conversation at its head."""
-        if turn_ref is not None:
-            raise ProviderError(failure("validation_error", "Claude Code cannot fork a conversation there."))
+        """Fork a native conversation after a turn, or at its head where `turn_ref` is None."""
         forked = str(uuid4())
-        point = (f"--resume={ref}", "--fork-session", f"--session-id={forked}")
-        return await self._opened(Conversation(forked, self._launch, self._patience, begun=False), options, point)
+        begins: Words = (f"--resume={ref}", "--fork-session", f"--session-id={forked}")
+        if turn_ref is not None:
+            folder = config_folder(environment(self._config.env or {}))
+            try:
+                end = await asyncio.to_thread(turn_end, folder, ref, turn_ref)
+            except OSError as error:
+                message = f"The conversation cannot be read: {error.strerror}."
+                raise ProviderError(failure("provider_error", message)) from error
+            if end is None:
+                raise ProviderError(failure("validation_error", "Claude Code does not have that turn."))
+            begins = (*begins, f"--resume-session-at={end}")
+        return await self._opened(forked, begins, options)
 
     async def revert_thread(self, ref: str, turn_ref: str) -> None:
         """Refuse."""
@@ -151,10 +142,11 @@ class ClaudeSession:
             raise ProviderError(failure("validation_error", "The conversation is not open."))
         return conversation
 
-    async def _opened(self, conversation: Conversation, options: ThreadOptions, point: Words | None) -> NativeThread:
-        await conversation.open(options, point)
-        self._conversations[conversation.ref] = conversation
-        return NativeThread(ref=conversation.ref, model=options.model or self._config.model)
+    async def _opened(self, ref: str, begins: Words, options: ThreadOptions) -> NativeThread:
+        conversation = Conversation(ref, begins, self._launch, self._patience)
+        await conversation.open(options)
+        self._conversations[ref] = conversation
+        return NativeThread(ref=ref, model=options.model or self._config.model)
 
     def _launch(self, options: ThreadOptions, words: Words) -> ProcessTransport:
         env: Mapping[str, str] = self._config.env or {}
