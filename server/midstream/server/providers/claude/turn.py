@@ -6,7 +6,6 @@ result once Claude Code is idle: until then a subagent in the background, or ste
 
 import asyncio
 from collections.abc import Sequence
-from itertools import count
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 from uuid import uuid4
@@ -16,7 +15,6 @@ from claude_agent_sdk import (
     AssistantMessage,
     Message,
     PermissionResult,
-    PermissionResultAllow,
     RateLimitEvent,
     ResultMessage,
     StreamEvent,
@@ -27,24 +25,14 @@ from claude_agent_sdk import (
 from midstream.protocol.records.run import Failure, Usage
 from midstream.protocol.records.thread import RuntimeMode
 from midstream.server.providers.adapter import Reply
-from midstream.server.providers.claude.approvals import (
-    NOBODY,
-    PLAN,
-    PLANNING_BEGINS,
-    Ask,
-    answer,
-    deny,
-    refusal,
-    request_asked,
-    verdict,
-)
+from midstream.server.providers.claude.approvals import Ask, request_asked
+from midstream.server.providers.claude.asking import Pending, Questions, Withdrawn
 from midstream.server.providers.claude.failures import result_failure, was_aborted
 from midstream.server.providers.claude.todos import Todos
 from midstream.server.providers.claude.updates import Events, Translator
 from midstream.server.providers.claude.usage import Spent
 from midstream.server.providers.events import (
     ProviderEvent,
-    RequestWithdrawn,
     SteerTaken,
     TurnAccepted,
     TurnEnded,
@@ -63,22 +51,6 @@ class Gone:
     """The process has ended."""
 
     failure: Failure
-
-
-@frozen(eq=False)
-class Pending:
-    """A question of Claude Code that waits for the user's answer."""
-
-    ref: str
-    ask: Ask
-    answered: asyncio.Future[PermissionResult]
-
-
-@frozen
-class Withdrawn:
-    """A question that Claude Code no longer asks."""
-
-    ref: str
 
 
 @frozen
@@ -104,25 +76,27 @@ class Turn:
         self.over = False
         self.cancelled = False
         self.taken = False
-        self.planning = planning
         self.spent = Spent()
         self.begun: Final = asyncio.Event()
         self.resulted: Final = asyncio.Event()
         self.ended: Final = asyncio.Event()
         self._workspace = workspace
-        self._mode: RuntimeMode = mode
         self._translator = Translator(self.id, workspace, todos)
+        self._questions = Questions(self.id, mode, self._translator.declined, planning=planning)
         self._mailbox: Mailbox[Inner] = Mailbox(self._drop)
         self._accepted = False
         self._held: list[ProviderEvent] = []
         self._steers: set[str] = set()
-        self._numbers = count(1)
-        self._pending: dict[str, Pending] = {}
         self._result: ResultMessage | None = None
         self._state: str | None = None
         self._error: str | None = None
         self._resets_at: int | None = None
         self._usage: Usage | None = None
+
+    @property
+    def planning(self) -> bool:
+        """Whether a plan is to be made now."""
+        return self._questions.planning
 
     @property
     def steered(self) -> bool:
@@ -158,12 +132,11 @@ class Turn:
     async def abandon(self) -> None:
         """Take no more events out."""
         await self._mailbox.abandon()
-        for pending in tuple(self._pending.values()):
-            await self._drop(pending)
+        self._questions.withdraw_all()
 
     async def _drop(self, message: Inner) -> None:
-        if isinstance(message, Pending) and not message.answered.done():
-            message.answered.set_result(deny(NOBODY))
+        if isinstance(message, Pending):
+            message.refuse()
 
     def new_steer(self) -> str:
         """Return the id to give to steered words, by which we see them taken."""
@@ -173,39 +146,11 @@ class Turn:
 
     async def permit(self, ask: Ask) -> PermissionResult:
         """Return what may be done: what the mode says of it, or the user."""
-        match verdict(ask, self._mode, planning=self.planning):
-            case "deny":
-                self._translator.declined.add(ask.call.id)
-                return refusal(planning=self.planning)
-            case "allow":
-                return self._granted(ask, PermissionResultAllow())
-            case "ask":
-                answered: asyncio.Future[PermissionResult] = asyncio.get_running_loop().create_future()
-                pending = Pending(f"{self.id}/request-{next(self._numbers)}", ask, answered)
-                await self._mailbox.put(pending, 0)
-                try:
-                    return self._granted(ask, await answered)
-                except asyncio.CancelledError:
-                    self._mailbox.put_at_once(Withdrawn(pending.ref))
-                    raise
-
-    def _granted(self, ask: Ask, result: PermissionResult) -> PermissionResult:
-        if isinstance(result, PermissionResultAllow):
-            if ask.call.name == PLAN:
-                self.planning = False
-            elif ask.call.name == PLANNING_BEGINS:
-                self.planning = True
-        return result
+        return await self._questions.permit(ask, lambda one: self._mailbox.put(one, 0), self._mailbox.put_at_once)
 
     def respond(self, request_ref: str, reply: Reply) -> bool:
         """Answer a question; False where Claude Code does not wait for it."""
-        pending = self._pending.pop(request_ref, None)
-        if pending is None or pending.answered.done():
-            return False
-        if reply.decision in ("decline", "cancel"):
-            self._translator.declined.add(pending.ask.call.id)
-        pending.answered.set_result(answer(pending.ask, reply))
-        return True
+        return self._questions.respond(request_ref, reply)
 
     async def step(self) -> Sequence[ProviderEvent]:
         """Wait for what comes next and return the events of all that came; `over` after the last."""
@@ -225,7 +170,7 @@ class Turn:
             case Pending():
                 return self._after_acceptance(self._asked(message))
             case Withdrawn(ref=ref):
-                return () if self._pending.pop(ref, None) is None else (RequestWithdrawn(ref=ref),)
+                return self._questions.withdraw(ref)
             case UserMessage(uuid=self.id):
                 return self._accept()
             case UserMessage(uuid=str(message_id)) if message_id in self._steers:
@@ -273,10 +218,9 @@ class Turn:
         return ()
 
     def _asked(self, pending: Pending) -> Events:
-        if pending.answered.done():
+        if not self._questions.show(pending):
             return ()
         call = pending.ask.call
-        self._pending[pending.ref] = pending
         announced = self._translator.announce(call)
         target = call.id if self._translator.shows(call.id) else None
         asked = request_asked(pending.ref, pending.ask, target, self._workspace)
@@ -290,7 +234,7 @@ class Turn:
         self.over = True
         if self.cancelled and status == "failed":
             status, why = "interrupted", None
-        withdrawn = [RequestWithdrawn(ref=ref) for ref in self._pending] if self._accepted else []
-        self._pending.clear()
-        last = self._translator.finish(status) if self._accepted and not lost else ()
-        return *withdrawn, *last, TurnEnded(status=status, failure=why, lost=lost)
+        withdrawn = self._questions.withdraw_all()
+        left_open = () if lost else self._translator.finish(status)
+        last = (*withdrawn, *left_open) if self._accepted else ()
+        return *last, TurnEnded(status=status, failure=why, lost=lost)
