@@ -78,3 +78,15 @@ async def test_an_mcp_server_that_is_passed_in_is_asked_for_and_used(
     assert (tool.server, tool.name) == ("files", "look_up")
     assert tool.output is not None
     assert "tea is here" in tool.output
+
+
+async def test_a_throw_away_conversation_has_no_tool_and_leaves_nothing(
+    claude_env: dict[str, str], model: ModelServer, workspace: Path
+) -> None:
+    options = options_in(workspace, "readOnly", throw_away=True)
+    async with opened(driver_of(claude_env), workspace) as session:
+        thread = await session.start_thread(options)
+        events = await turn(session, thread.ref, "say: a summary", options)
+    assert (said(events), ended(events).status) == ("a summary", "completed")
+    assert not model.requests[-1].get("tools")
+    assert list(Path(claude_env["CLAUDE_CONFIG_DIR"]).glob("projects/*/*.jsonl")) == []

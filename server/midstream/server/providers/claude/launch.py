@@ -58,8 +58,8 @@ def arguments(options: ThreadOptions, model: str | None, sources: str) -> tuple[
             for one in options.mcp_servers
         }
         words.append(f"--mcp-config={json.dumps({'mcpServers': servers})}")
-    if options.ephemeral:
-        words.append("--no-session-persistence")
+    if options.throw_away:
+        words += ["--no-session-persistence", "--tools=", "--strict-mcp-config"]
     return tuple(words)
 
 
