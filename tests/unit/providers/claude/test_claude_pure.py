@@ -32,6 +32,7 @@ from midstream.server.providers.claude.launch import arguments, environment
 from midstream.server.providers.claude.todos import Todos
 from midstream.server.providers.claude.tools import Call, draft, outcome
 from midstream.server.providers.claude.updates import Translator
+from midstream.server.providers.claude.usage import Spent
 from midstream.server.providers.drafts import CommandDraft, FileChangeDraft, ToolDraft, WebSearchDraft
 from midstream.server.providers.events import ItemChanged, OutputAppended
 from support.turns import last_of_each, of, options_in
@@ -273,3 +274,15 @@ def test_a_turn_ends_before_the_next_prompt_of_the_user_whatever_its_tools_retur
     assert turn_end(tmp_path, "ref", "u2") == "u2"
     assert turn_end(tmp_path, "ref", "u3") is None
     assert turn_end(tmp_path, "other", "u1") is None
+
+
+def test_a_turns_usage_is_its_own_and_that_of_all_its_results() -> None:
+    spent = Spent()
+    spent.hear({"type": "message_start", "message": {"usage": {"input_tokens": 5, "cache_read_input_tokens": 70}}})
+    first = spent.usage(result(usage={"input_tokens": 10, "output_tokens": 2}, total_cost_usd=0.5), None)
+    assert (first.input_tokens, first.output_tokens, first.context_tokens, first.cost_usd) == (10, 2, 75, 0.5)
+    told = result(usage={"input_tokens": 1, "cache_read_input_tokens": 3}, total_cost_usd=0.75)
+    second = spent.usage(told, None)
+    assert (second.input_tokens, second.cached_input_tokens, second.cost_usd) == (4, 3, 0.25)
+    both = spent.usage(result(usage={"input_tokens": 1}, total_cost_usd=1.0), second)
+    assert (both.input_tokens, both.cost_usd) == (5, 0.5)
