@@ -36,12 +36,17 @@ _LAUNCHED: Final = "Async agent launched"
 
 @define
 class _Speaker:
-    """The agent or one of its subagents: the words that it streams now, and what it said last."""
+    """The agent or one of its subagents: the words that it streams now, and what it said last.
+
+    `unkept` ends words of a response that still streams: killed before the response is whole, Claude Code keeps none.
+    """
 
     ref: str | None = None
     type: Said = "agentMessage"
     text: str = ""
     said: str | None = None
+    streams: bool = False
+    unkept: Events = ()
 
 
 @define
@@ -99,7 +104,7 @@ class Translator:
         """Return what ends the items that are still open; a call that nobody ended was interrupted."""
         events: list[ProviderEvent] = []
         for parent, speaker in self._speakers.items():
-            events += self._close(parent, speaker, None, ended)
+            events += (*speaker.unkept, *self._close(parent, speaker, None, ended))
         for ref, (parent, said) in self._open.items():
             events.append(ItemChanged(ref=ref, parent_ref=parent, draft=said, status="interrupted"))
         self._open.clear()
@@ -125,6 +130,13 @@ class Translator:
     def _streamed(self, parent: str | None, event: dict[str, object]) -> Events:
         speaker = self._speaker(parent)
         match event.get("type"):
+            case "message_start":
+                speaker.streams = True
+                return ()
+            case "message_stop":
+                speaker.streams = False
+                kept, speaker.unkept = speaker.unkept, ()
+                return kept
             case "content_block_start" if said := _SAID.get(text_of(member(event, "content_block"), "type") or ""):
                 return (*self._close(parent, speaker, None, "completed"), *self._open_words(parent, speaker, said))
             case "content_block_delta" if speaker.ref is not None:
@@ -170,7 +182,11 @@ class Translator:
         if said == "agentMessage":
             speaker.said = text
         opened = () if speaker.ref is not None else self._open_words(parent, speaker, said)
-        return *opened, *self._close(parent, speaker, text, "completed")
+        closed = self._close(parent, speaker, text, "completed")
+        if not speaker.streams:
+            return *opened, *closed
+        speaker.unkept = (*speaker.unkept, *closed)
+        return opened
 
     def _returned(self, block: ToolResultBlock, detail: object) -> Events:
         call_id = block.tool_use_id
