@@ -113,6 +113,7 @@ ProviderEvent: TypeAlias = (
     | TurnEnded
 )
 
+Events: TypeAlias = tuple[ProviderEvent, ...]
 E = TypeVar("E")
 
 

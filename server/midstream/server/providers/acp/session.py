@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Coroutine
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from typing import Final
 
 from midstream.protocol.base import JsonObject
@@ -14,7 +14,7 @@ from midstream.server.providers.acp.failures import LOGIN_REQUIRED, METHOD_NOT_F
 from midstream.server.providers.acp.permissions import CANCELLED
 from midstream.server.providers.acp.place import place
 from midstream.server.providers.acp.settings import Settings
-from midstream.server.providers.acp.turn import GRACE_LIMIT, Turn
+from midstream.server.providers.acp.turn import GRACE_LIMIT, Prompt
 from midstream.server.providers.adapter import (
     NativeThread,
     NativeTurn,
@@ -31,6 +31,7 @@ from midstream.server.providers.failures import failure
 from midstream.server.providers.process import ChildProcess
 from midstream.server.providers.reading import member, text_of
 from midstream.server.providers.requests import Patience, Requests, real_folder
+from midstream.server.providers.running import RunningTurn
 
 logger: Final = logging.getLogger(__name__)
 
@@ -46,8 +47,7 @@ class AcpSession:
         self._model = model
         self._settings: dict[str, Settings] = {}
         self._models: tuple[ProviderModel, ...] = ()
-        self._turns: dict[str, Turn] = {}
-        self._abandoned: dict[str, asyncio.Event] = {}
+        self._turns: dict[str, RunningTurn[Prompt]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     @classmethod
@@ -140,63 +140,36 @@ class AcpSession:
 
     async def run_turn(self, ref: str, turn: TurnInput, options: ThreadOptions) -> AsyncGenerator[ProviderEvent, None]:
         """Send a turn and yield what happens until it has ended."""
-        if ref in self._abandoned:
-            await self._abandoned[ref].wait()
-        if not self.live:
-            raise ProviderError(self._connection.failure)
-        if ref not in self._settings or ref in self._turns:
-            state = "runs a turn" if ref in self._turns else "is not open"
-            raise ProviderError(failure("validation_error", f"The conversation {state}."))
-        running = Turn(self._connection, self._agent, ref, real_folder(options.workspace), self._grace)
-        self._turns[ref] = running
-        try:
-            await self._settings[ref].apply(options)
-            await running.send(prompt_blocks(turn, self._agent))
-            while not running.over:
-                for event in await running.step():
-                    yield event
-        finally:
-            if running.sent and not running.answered.is_set():
-                self._abandoned[ref] = asyncio.Event()
-                self._spawn(self._abandon(running))
-            else:
-                await running.abandon()
-                del self._turns[ref]
+        settings = self._settings.get(ref)
+        if settings is None:
+            raise ProviderError(failure("validation_error", "The conversation is not open."))
+        prompt = Prompt(self._connection, self._agent, ref, real_folder(options.workspace), self._grace)
+
+        async def send() -> None:
+            if not self.live:
+                raise ProviderError(self._connection.failure)
+            await settings.apply(options)
+            await prompt.send(prompt_blocks(turn, self._agent))
+
+        async with aclosing(self._turns[ref].run(prompt, send)) as events:
+            async for event in events:
+                yield event
 
     async def interrupt(self, ref: str) -> None:
         """Ask for the running turn to stop; its `TurnEnded` says when it has."""
-        running = self._turns.get(ref)
-        if running is not None and not running.cancelled:
-            running.cancelled = True
-            if running.sent:  # otherwise it never will be
-                self._spawn(self._cancel(running))
-
-    async def _cancel(self, running: Turn) -> None:
-        """Cancel a turn, and end the agent that does not answer: it would refuse every prompt from then on."""
-        try:
-            async with asyncio.timeout(self._requests.patience.cancel):
-                await running.cancel()
-                await running.answered.wait()
-        except TimeoutError:
-            logger.warning("An agent did not end a cancelled turn; its process is ended.")
-            await self._process.end()
-
-    async def _abandon(self, running: Turn) -> None:
-        await running.abandon()
-        await self._cancel(running)
-        del self._turns[running.ref]
-        self._abandoned.pop(running.ref).set()
+        if ref in self._turns:
+            self._turns[ref].interrupt()
 
     async def steer(self, ref: str, text: str) -> SteerOutcome:
         """Give text to the running turn; the agent tells when it takes it."""
-        if not self._agent.steer or ref not in self._turns:
+        if not self._agent.steer or self._prompt(ref) is None:
             return "refused"
         answered = await self._requests.call("_midstream/steer", {"sessionId": ref, "text": text})
         return "queued" if answered.get("accepted") is True else "refused"
 
     async def respond(self, ref: str, request_ref: str, reply: Reply) -> None:
         """Answer a request of the running turn."""
-        running = self._turns.get(ref)
+        running = self._prompt(ref)
         if running is None or not await running.respond(request_ref, reply):
             raise ProviderError(failure("validation_error", "The agent no longer waits for this answer."))
 
@@ -214,7 +187,11 @@ class AcpSession:
     async def aclose(self) -> None:
         """End the process and all its children for certain."""
         await self._connection.aclose()
+        await asyncio.gather(*(one.aclose() for one in self._turns.values()))
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _prompt(self, ref: str | None) -> Prompt | None:
+        return self._turns[ref].turn if ref in self._turns else None
 
     async def _opened(self, opened: JsonObject, options: ThreadOptions) -> NativeThread:
         ref = text_of(opened, "sessionId")
@@ -222,6 +199,7 @@ class AcpSession:
             raise ProviderError(failure("provider_error", "The agent opened a conversation without an id."))
         settings = Settings(ref, self._requests.call, opened, self._model)
         self._settings[ref] = settings
+        self._turns.setdefault(ref, RunningTurn(self._requests.patience.cancel, self._process.end))
         await settings.open(options)
         self._models = settings.models
         return NativeThread(ref=ref, model=settings.model)
@@ -231,7 +209,7 @@ class AcpSession:
         settings = self._settings.get(ref or "")
         if settings is not None and settings.hear(member(message.params, "update")):
             self._spawn(self._keep_mode(settings))
-        running = self._turns.get(ref or "")
+        running = self._prompt(ref)
         match message:
             case Request(method="session/request_permission") | Notification(method="session/update") if (
                 running is not None and running.sent
@@ -242,8 +220,9 @@ class AcpSession:
             case Request(id=request_id, method=method):
                 await self._connection.refuse(request_id, METHOD_NOT_FOUND, f"No method {method}.")
             case Notification(method="$/cancel_request"):
-                for one in tuple(self._turns.values()):
-                    await one.deliver(message)
+                for turns in tuple(self._turns.values()):
+                    if turns.turn is not None:
+                        await turns.turn.deliver(message)
             case Notification(method=method):
                 logger.debug("An agent sent %s while no turn runs; it is ignored.", method)
 

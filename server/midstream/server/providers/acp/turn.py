@@ -4,7 +4,7 @@ import asyncio
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 from uuid import uuid4
 
 from midstream.protocol.base import JsonObject
@@ -17,33 +17,27 @@ from midstream.server.providers.acp.stops import notice_of, usage_of, why_failed
 from midstream.server.providers.acp.updates import Translator
 from midstream.server.providers.adapter import Reply, TurnRefused
 from midstream.server.providers.connection import Answer, Closed, Connection, Notification, Request, RequestId
-from midstream.server.providers.events import ProviderEvent, RequestWithdrawn, TurnAccepted, TurnEnded, merged
-from midstream.server.providers.mailbox import Mailbox
+from midstream.server.providers.events import Events, ProviderEvent, RequestWithdrawn, TurnAccepted, TurnEnded
 from midstream.server.providers.reading import member, text_of
+from midstream.server.providers.running import Status, Turn
 
 GRACE_LIMIT: Final = 2.0
 
 Message: TypeAlias = Notification | Request | Answer | Closed
-Status: TypeAlias = Literal["completed", "interrupted", "failed"]
-Events: TypeAlias = tuple[ProviderEvent, ...]
 
 
-class Turn:
-    """A prompt in flight, from its sending to its end."""
+class Prompt(Turn[Message]):
+    """A prompt in flight, from its sending to its end: the answer to it."""
 
     def __init__(self, connection: Connection, agent: Agent, ref: str, workspace: Path, grace: float) -> None:
+        super().__init__()
         self.ref: Final = ref
-        self.sent = False
-        self.over = False
-        self.cancelled = False
-        self.answered: Final = asyncio.Event()
         self._id = uuid4().hex
         self._connection = connection
         self._agent = agent
         self._grace = grace
         self._workspace = workspace
         self._translator = Translator(self._id, workspace)
-        self._mailbox: Mailbox[Message] = Mailbox(self._drop)
         self._accepted = False
         self._numbers = count(1)
         self._asked: dict[str, tuple[RequestId, Permission]] = {}
@@ -59,23 +53,18 @@ class Turn:
     async def deliver(self, message: Message) -> None:
         """Take a message from the reader, which waits here while the mailbox is full."""
         if isinstance(message, Answer | Closed):
-            self.answered.set()
+            self.ended.set()
         if isinstance(message, Closed):
             self._mailbox.put_at_once(message)
         else:
             await self._mailbox.put(message, message.size)
 
-    async def abandon(self) -> None:
-        """Take no more events out."""
-        await self._mailbox.abandon()
-
     async def _drop(self, message: Message) -> None:
         if isinstance(message, Request):
             await self._connection.answer(message.id, dict(CANCELLED))
 
-    async def cancel(self) -> None:
+    async def stop(self) -> None:
         """Tell the agent to stop, and answer what it waits for: some hang until that is done."""
-        self.cancelled = True
         await self._connection.notify("session/cancel", {"sessionId": self.ref})
         for ref, (request_id, _) in tuple(self._asked.items()):
             del self._asked[ref]
@@ -90,19 +79,6 @@ class Turn:
         request_id, permission = asked
         await self._connection.answer(request_id, answer(permission, reply))
         return True
-
-    async def step(self) -> Events:
-        """Wait for what comes next and return the events of all that came; `over` after the last.
-
-        Raises:
-            TurnRefused: the agent refused the turn before it took it.
-        """
-        if not self.sent:
-            return self._finish("interrupted")
-        events = [*await self._handle(await self._mailbox.take())]
-        while self._mailbox.has_more and not self.over:
-            events += await self._handle(await self._mailbox.take())
-        return tuple(merged(events))
 
     async def _handle(self, message: Message) -> Events:
         match message:

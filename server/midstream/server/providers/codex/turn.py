@@ -5,9 +5,10 @@ the start of a turn and that moment, it has nothing of it.
 """
 
 import asyncio
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 from uuid import uuid4
 
 from midstream.protocol.base import JsonObject
@@ -17,47 +18,41 @@ from midstream.server.providers.codex.approvals import Approval, answer, parse_a
 from midstream.server.providers.codex.conversations import OpenThread
 from midstream.server.providers.codex.failures import rpc_failure, turn_failure
 from midstream.server.providers.codex.protocol import UserMessage, parse_item
-from midstream.server.providers.codex.updates import Events, Translator
+from midstream.server.providers.codex.updates import Translator
 from midstream.server.providers.codex.usage import parse_tokens
-from midstream.server.providers.connection import Answer, Closed, Connection, Notification, Request
+from midstream.server.providers.connection import Answer, AnswerError, Closed, Notification, Request
 from midstream.server.providers.events import (
+    Events,
     ProviderEvent,
     RequestWithdrawn,
     SteerTaken,
     TurnAccepted,
     TurnEnded,
-    merged,
 )
-from midstream.server.providers.mailbox import Mailbox
 from midstream.server.providers.reading import member, text_of
+from midstream.server.providers.requests import Requests
+from midstream.server.providers.running import Status, Turn
 
 Message: TypeAlias = Notification | Request | Answer | Closed
-Status: TypeAlias = Literal["completed", "interrupted", "failed"]
 
 
-class Turn:
-    """A turn from its request to its end; `limits` are the rate limits as they are told at any time.
-
-    `begun` is set once it can be interrupted, `ended` once Codex ended it.
-    """
+class CodexTurn(Turn[Message]):
+    """A turn from its request to its end; `limits` are the rate limits as they are told at any time."""
 
     def __init__(
-        self, connection: Connection, thread_id: str, thread: OpenThread, workspace: Path, limits: JsonObject
+        self, requests: Requests, thread_id: str, thread: OpenThread, workspace: Path, limits: JsonObject
     ) -> None:
+        super().__init__()
         self.thread_id: Final = thread_id
         self.id: str | None = None
-        self.sent = False
-        self.over = False
-        self.cancelled = False
-        self.begun: Final = asyncio.Event()
-        self.ended: Final = asyncio.Event()
-        self._connection = connection
+        self._begun: Final = asyncio.Event()
+        self._requests = requests
+        self._connection = requests.connection
         self._thread = thread
         self._workspace = workspace
         self._limits = limits
         self._client_id = uuid4().hex
         self._translator = Translator(thread_id, self._client_id, workspace, thread.used)
-        self._mailbox: Mailbox[Message] = Mailbox(self._drop)
         self._accepted = False
         self._held: list[ProviderEvent] = []
         self._steers: set[str] = set()
@@ -76,7 +71,7 @@ class Turn:
         match message:
             case Notification(method="turn/started", params=params) if self._is_ours(params):
                 self.id = text_of(member(params, "turn"), "id")
-                self.begun.set()
+                self._begun.set()
             case Notification(method="turn/completed", params=params) if self._is_ours(params):
                 self._set_ended()
             case Answer(error=dict()):
@@ -95,12 +90,15 @@ class Turn:
         return text_of(params, "threadId") == self.thread_id and (self.id is None or turn_id == self.id)
 
     def _set_ended(self) -> None:
-        self.begun.set()
+        self._begun.set()
         self.ended.set()
 
-    async def abandon(self) -> None:
-        """Take no more events out."""
-        await self._mailbox.abandon()
+    async def stop(self) -> None:
+        """Interrupt it, once it can be."""
+        await self._begun.wait()
+        if not self.ended.is_set():
+            with suppress(AnswerError):  # it ends by itself just now
+                await self._requests.attempt("turn/interrupt", {"threadId": self.thread_id, "turnId": self.id})
 
     async def _drop(self, message: Message) -> None:
         if isinstance(message, Request):
@@ -124,19 +122,6 @@ class Turn:
             return False
         await self._connection.answer(asked.request.id, answer(asked, reply))
         return True
-
-    async def step(self) -> Events:
-        """Wait for what comes next and return the events of all that came; `over` after the last.
-
-        Raises:
-            TurnRefused: Codex did not take the turn.
-        """
-        if not self.sent:
-            return self._finish("interrupted")
-        events = [*await self._handle(await self._mailbox.take())]
-        while self._mailbox.has_more and not self.over:
-            events += await self._handle(await self._mailbox.take())
-        return tuple(merged(events))
 
     async def _handle(self, message: Message) -> Events:
         match message:

@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from typing import Final
 
 import orjson
@@ -13,12 +13,13 @@ from midstream.server.providers.adapter import ProviderError, Reply, SteerOutcom
 from midstream.server.providers.codex.approvals import parse_approval, refusal
 from midstream.server.providers.codex.conversations import OpenThread
 from midstream.server.providers.codex.known import IGNORED, children_of, is_known
-from midstream.server.providers.codex.turn import Turn
+from midstream.server.providers.codex.turn import CodexTurn
 from midstream.server.providers.connection import AnswerError, Closed, Connection, Notification, Request
 from midstream.server.providers.events import ProviderEvent
 from midstream.server.providers.failures import failure
 from midstream.server.providers.reading import member, text_of
 from midstream.server.providers.requests import Requests, real_folder
+from midstream.server.providers.running import RunningTurn
 from midstream.server.quoting import Quoted
 
 logger: Final = logging.getLogger(__name__)
@@ -34,72 +35,35 @@ class Turns:
         self._connection = connection
         self._requests = requests
         self._end = end
-        self._turns: dict[str, Turn] = {}
+        self._turns: dict[str, RunningTurn[CodexTurn]] = {}
         self._roots: dict[str, str] = {}
         self._limits: JsonObject = {}
-        self._abandoned: dict[str, asyncio.Event] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._spawn(self._tell_closed())
+        self._closing = asyncio.create_task(self._tell_closed())
 
     async def run(
         self, ref: str, thread: OpenThread, params: JsonObject, options: ThreadOptions
     ) -> AsyncGenerator[ProviderEvent, None]:
         """Send a turn and yield what happens until it has ended."""
-        if ref in self._abandoned:
-            await self._abandoned[ref].wait()
-        if not self._connection.live:
-            raise ProviderError(self._connection.failure)
-        if ref in self._turns:
-            raise ProviderError(failure("validation_error", "The conversation runs a turn."))
-        running = Turn(self._connection, ref, thread, real_folder(options.workspace), self._limits)
-        self._turns[ref] = running
-        try:
-            await running.send(params)
-            while not running.over:
-                for event in await running.step():
-                    yield event
-        finally:
-            if running.sent and not running.ended.is_set():
-                self._abandoned[ref] = asyncio.Event()
-                self._spawn(self._abandon(running))
-            else:
-                await running.abandon()
-                del self._turns[ref]
+        turn = CodexTurn(self._requests, ref, thread, real_folder(options.workspace), self._limits)
+
+        async def send() -> None:
+            if not self._connection.live:
+                raise ProviderError(self._connection.failure)
+            await turn.send(params)
+
+        running = self._turns.setdefault(ref, RunningTurn(self._requests.patience.cancel, self._end))
+        async with aclosing(running.run(turn, send)) as events:
+            async for event in events:
+                yield event
 
     async def interrupt(self, ref: str) -> None:
         """Ask for the running turn to stop; its `TurnEnded` says when it has."""
-        running = self._turns.get(ref)
-        if running is not None and not running.cancelled:
-            running.cancelled = True
-            if running.sent:  # otherwise it never will be
-                self._spawn(self._cancel(running))
-
-    async def _cancel(self, running: Turn) -> None:
-        """Interrupt a turn, and end the Codex that does not end it."""
-        running.cancelled = True
-        try:
-            async with asyncio.timeout(self._requests.patience.cancel):
-                await running.begun.wait()
-                if not running.ended.is_set():
-                    params: JsonObject = {"threadId": running.thread_id, "turnId": running.id}
-                    with suppress(AnswerError):  # it ends by itself just now
-                        await self._requests.attempt("turn/interrupt", params)
-                await running.ended.wait()
-        except ProviderError as error:
-            logger.info("Codex is gone while a turn is interrupted: %s", Quoted(error))
-        except TimeoutError:
-            logger.warning("Codex did not end an interrupted turn; its process is ended.")
-            await self._end()
-
-    async def _abandon(self, running: Turn) -> None:
-        await running.abandon()
-        await self._cancel(running)
-        del self._turns[running.thread_id]
-        self._abandoned.pop(running.thread_id).set()
+        if ref in self._turns:
+            self._turns[ref].interrupt()
 
     async def steer(self, ref: str, text: str) -> SteerOutcome:
         """Give text to the running turn; its message in the history tells when it is taken."""
-        running = self._turns.get(ref)
+        running = self._turn(ref)
         if running is None or running.id is None:
             return "refused"
         params: JsonObject = {
@@ -117,25 +81,30 @@ class Turns:
 
     async def respond(self, ref: str, request_ref: str, reply: Reply) -> None:
         """Answer a request of the running turn."""
-        running = self._turns.get(ref)
+        running = self._turn(ref)
         if running is None or not await running.respond(request_ref, reply):
             raise ProviderError(failure("validation_error", "Codex no longer waits for this answer."))
 
     async def aclose(self) -> None:
         """Wait for what goes on beside the turns; the process is ended by then."""
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(self._closing, return_exceptions=True)
+        await asyncio.gather(*(running.aclose() for running in self._turns.values()))
+
+    def _turn(self, ref: str) -> CodexTurn | None:
+        return self._turns[ref].turn if ref in self._turns else None
 
     async def _tell_closed(self) -> None:
         """Tell the turns that the process is gone: the answer to their request came long before."""
         await self._connection.wait_closed()
         for running in tuple(self._turns.values()):
-            await running.deliver(Closed())
+            if running.turn is not None:
+                await running.turn.deliver(Closed())
 
     async def hear(self, message: Notification | Request) -> None:
         """Take a message from the reader."""
         thread_id = text_of(message.params, "threadId") or ""
         root = self._roots.get(thread_id, thread_id)
-        running = self._turns.get(root)
+        running = self._turn(root)
         match message:
             case Request():
                 await self._asked(message, running)
@@ -151,7 +120,7 @@ class Turns:
                 if running is not None and running.sent:
                     await running.deliver(message)
 
-    async def _asked(self, request: Request, running: Turn | None) -> None:
+    async def _asked(self, request: Request, running: CodexTurn | None) -> None:
         asked = parse_approval(request)
         if asked is None:
             method = request.method
@@ -165,11 +134,6 @@ class Turns:
     def _hear_limits(self, told: JsonObject) -> None:
         """Take in a rolling update: what it leaves null stands as it was."""
         self._limits.update({name: value for name, value in told.items() if value is not None})
-
-    def _spawn(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
 
 def _raw(params: JsonObject) -> str:

@@ -31,6 +31,7 @@ from midstream.server.providers.drafts import (
     TodoDraft,
 )
 from midstream.server.providers.events import (
+    Events,
     HistoryCompacted,
     ItemChanged,
     OutputAppended,
@@ -50,8 +51,6 @@ _STEPS: Final[Mapping[str, Literal["pending", "running", "completed"]]] = {
     "inProgress": "running",
     "completed": "completed",
 }
-
-Events = tuple[ProviderEvent, ...]
 
 
 @define
