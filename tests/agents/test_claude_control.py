@@ -1,14 +1,27 @@
 """Approvals, interrupts and steering with the real Claude Code, and what each runtime mode lets it do."""
 
+import json
 from pathlib import Path
 
+import psutil
 import pytest
 
 from midstream.protocol.records.request import RuntimeRequest
+from midstream.server.providers.events import OutputAppended
+from midstream.server.providers.requests import Patience
 from scenarios.steps import answer, conversation, of_type, said
-from support.claude import user_blocks
+from support.claude import claude_process, user_blocks
+from support.claude_stories import driver_of
 from support.editor import Editor, Refused
 from support.models.server import ModelServer
+from support.turns import ended, opened, options_in, turn, until, words
+
+
+def _works_in(process: psutil.Process, folder: Path) -> bool:
+    try:
+        return process.cwd() == str(folder) and process.name() == "sleep"
+    except (psutil.Error, OSError):
+        return False
 
 
 async def asked_after(editor: Editor, earlier: RuntimeRequest) -> RuntimeRequest:
@@ -184,3 +197,34 @@ async def test_a_workspaces_own_settings_allow_nothing(claude_editor: Editor, wo
     await answer(claude_editor, await claude_editor.asked(run), "decline")
     assert (await claude_editor.ended(run)).status == "completed"
     assert not (workspace / "one.txt").exists()
+
+
+async def test_an_interrupt_ends_what_runs_in_the_background_too(
+    claude_editor: Editor, model: ModelServer, workspace: Path
+) -> None:
+    thread = await claude_editor.new_thread(workspace, "claude")
+    background = json.dumps({"command": "sleep 600; touch late.txt", "description": "Late", "run_in_background": True})
+    run = await claude_editor.begin(thread, f"call Bash {background}\nsay: meanwhile")
+    await claude_editor.until_output(run, "meanwhile")
+    await claude_editor.call("run/interrupt", run_id=run.id)
+    assert (await claude_editor.ended(run)).status == "interrupted"
+    assert not [one for one in psutil.process_iter() if _works_in(one, workspace)]
+    assert (await claude_editor.say(thread, "say: after")).status == "completed"
+    assert user_blocks(model.requests[-1])[-1] == "say: after"
+
+
+async def test_a_claude_that_does_not_hear_an_interrupt_is_ended_and_resumed_by_the_next_turn(
+    claude_env: dict[str, str], model: ModelServer, workspace: Path
+) -> None:
+    options = options_in(workspace)
+    async with opened(driver_of(claude_env, patience=Patience(cancel=0.2)), workspace) as session:
+        thread = await session.start_thread(options)
+        events = session.run_turn(thread.ref, words("say: begun\nsleep 600000"), options)
+        await until(events, lambda event: isinstance(event, OutputAppended))
+        deaf = claude_process(claude_env)
+        deaf.suspend()
+        await session.interrupt(thread.ref)
+        assert ended(await until(events, lambda event: False)).status == "interrupted"
+        assert not deaf.is_running()
+        assert ended(await turn(session, thread.ref, "say: after", options)).status == "completed"
+    assert user_blocks(model.requests[-1])[-1] == "say: after"

@@ -10,22 +10,9 @@ import psutil
 
 from midstream.protocol.notifications import ThreadEvent
 from scenarios.steps import codes, conversation, handoff_of, said, strategy
-from support.claude import claude_provider, user_blocks
+from support.claude import claude_process, claude_provider, user_blocks
 from support.editor import Editor, editor_on
 from support.models.server import ModelServer
-
-
-def claude_process(env: dict[str, str]) -> psutil.Process:
-    """Return the one Claude Code that runs in a private home."""
-    (found,) = [process for process in psutil.process_iter() if _runs_in(process, env["CLAUDE_CONFIG_DIR"])]
-    return found
-
-
-def _runs_in(process: psutil.Process, home: str) -> bool:
-    try:
-        return process.environ().get("CLAUDE_CONFIG_DIR") == home and Path(process.exe()).name == "claude"
-    except (psutil.Error, OSError):
-        return False
 
 
 @asynccontextmanager

@@ -90,3 +90,46 @@ async def test_a_throw_away_conversation_has_no_tool_and_leaves_nothing(
     assert (said(events), ended(events).status) == ("a summary", "completed")
     assert not model.requests[-1].get("tools")
     assert list(Path(claude_env["CLAUDE_CONFIG_DIR"]).glob("projects/*/*.jsonl")) == []
+
+
+async def test_a_reverted_conversation_goes_on_without_what_was_dropped_also_after_it_was_closed(
+    claude_env: dict[str, str], model: ModelServer, workspace: Path
+) -> None:
+    driver, options = driver_of(claude_env), options_in(workspace, "fullAccess")
+    async with opened(driver, workspace) as session:
+        thread = await session.start_thread(options)
+        refs = []
+        for text in ("run echo 1\nsay: one", "say: two", "say: three"):
+            (accepted,) = of(TurnAccepted, await turn(session, thread.ref, text, options))
+            refs.append(accepted.turn_ref)
+        assert [one.ref for one in await session.read_turns(thread.ref)] == refs
+        with pytest.raises(ProviderError, match="cannot go back"):
+            await session.revert_thread(thread.ref, str(refs[0]))
+        await session.revert_thread(thread.ref, str(refs[1]))
+        assert [(one.ref, one.completed) for one in await session.read_turns(thread.ref)] == [(refs[0], True)]
+        fork = await session.fork_thread(thread.ref, None, options)
+        await turn(session, fork.ref, "say: in the fork", options)
+        assert user_blocks(model.requests[-1]) == ["run echo 1\nsay: one", "say: in the fork"]
+    async with opened(driver, workspace) as session:
+        await session.resume_thread(thread.ref, options)
+        await turn(session, thread.ref, "say: four", options)
+        assert user_blocks(model.requests[-1]) == ["run echo 1\nsay: one", "say: four"]
+        assert "one" in str([one for one in model.requests[-1]["messages"] if one["role"] == "assistant"][-1])
+    async with opened(driver, workspace) as session:
+        await session.resume_thread(thread.ref, options)
+        await turn(session, thread.ref, "say: five", options)
+        assert user_blocks(model.requests[-1])[1:] == ["say: four", "say: five"]
+        assert len(await session.read_turns(thread.ref)) == 3
+
+
+async def test_a_conversation_that_is_open_in_one_daemon_is_not_resumed_by_another(
+    claude_env: dict[str, str], workspace: Path
+) -> None:
+    options = options_in(workspace)
+    async with opened(driver_of(claude_env), workspace) as session, opened(driver_of(claude_env), workspace) as other:
+        thread = await session.start_thread(options)
+        await turn(session, thread.ref, "say: one", options)
+        with pytest.raises(ResumeFailed, match="open in another daemon"):
+            await other.resume_thread(thread.ref, options)
+        await session.close_thread(thread.ref)
+        assert (await other.resume_thread(thread.ref, options)).ref == thread.ref

@@ -123,3 +123,15 @@ async def test_the_environment_of_the_daemon_does_not_reach_claude(
         (command,) = of_type(await editor.items(thread, run), "command")
         assert "leaked" not in command.output
         assert f"CLAUDE_CONFIG_DIR={claude_env['CLAUDE_CONFIG_DIR']}" in command.output
+
+
+async def test_what_claude_says_after_a_background_task_ended_belongs_to_the_run_that_began_it(
+    claude_editor: Editor, workspace: Path
+) -> None:
+    thread = await claude_editor.new_thread(workspace, "claude")
+    background = json.dumps({"command": "sleep 1; touch late.txt", "description": "Late", "run_in_background": True})
+    run = await claude_editor.say(thread, f"call Bash {background}\nsay: meanwhile")
+    assert (run.status, await said(claude_editor, thread, run)) == ("completed", ["meanwhile", "Done."])
+    (command,) = of_type(await claude_editor.items(thread, run), "command")
+    assert (command.command, command.status, command.exit_code) == ("sleep 1; touch late.txt", "completed", 0)
+    assert (workspace / "late.txt").exists()

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import claude_agent_sdk
+import psutil
 
 from support.models.messages import HARNESS
 from support.models.server import ModelServer
@@ -54,3 +55,16 @@ def _blocks(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
 def claude_cli() -> str:
     """Return the Claude Code that the SDK brings."""
     return str(Path(claude_agent_sdk.__file__).with_name("_bundled") / "claude")
+
+
+def claude_process(env: dict[str, str]) -> psutil.Process:
+    """Return the one Claude Code that runs in a private home."""
+    (found,) = [process for process in psutil.process_iter() if _runs_in(process, env["CLAUDE_CONFIG_DIR"])]
+    return found
+
+
+def _runs_in(process: psutil.Process, home: str) -> bool:
+    try:
+        return process.environ().get("CLAUDE_CONFIG_DIR") == home and Path(process.exe()).name == "claude"
+    except (psutil.Error, OSError):
+        return False

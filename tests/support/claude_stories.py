@@ -17,6 +17,7 @@ from midstream.server.providers.adapter import ContextBlock, Reply, TurnInput
 from midstream.server.providers.claude.driver import ClaudeDriver
 from midstream.server.providers.drafts import CommandDraft, FileChangeDraft, MessageDraft, TodoDraft
 from midstream.server.providers.events import OutputAppended, TurnAccepted, UsageReported
+from midstream.server.providers.requests import Patience
 from support.claude import MODEL, claude_cli, claude_home
 from support.models.server import model_server
 from support.turns import asked, ended, last_of_each, of, opened, options_in, said, turn, until, words
@@ -28,10 +29,10 @@ PROGRAM = Path(__file__).with_name("recording.py")
 HANDOFF = "# Handoff\n" + "- a line of /help and @new.txt\n" * 90
 
 
-def driver_of(env: dict[str, str], *command: str) -> ClaudeDriver:
+def driver_of(env: dict[str, str], *command: str, patience: Patience | None = None) -> ClaudeDriver:
     """Return a driver of Claude Code with the tests' model."""
     config = ProviderConfig(driver="claude", command=command or None, env=env, model=MODEL)
-    return ClaudeDriver("claude", config)
+    return ClaudeDriver("claude", config, patience=patience)
 
 
 def replaying(story: str, logs: Path) -> ClaudeDriver:

@@ -32,11 +32,13 @@ from support.models.http import Json, Response
 from support.models.script import Entry, Returned, Said, Step, next_steps, orders_of, recalled, todo_steps
 
 HARNESS = re.compile(
-    r"<[a-z-]+>|\[Request interrupted|\[SYSTEM NOTIFICATION|Continue from where you left off|This session is being"
+    r"<[a-z-]+>|\[Request interrupted|\[SYSTEM NOTIFICATION|\[Image: source|Continue from where you left off|This session is being"
 )
 """How the texts begin that Claude Code itself puts in the user's role."""
 STEERED = re.compile(r"The user sent a new message while you were working:\n(.*?)\n\nThis is how", re.DOTALL)
 """How Claude Code tells what the user said in the middle of a turn: with the result of a tool."""
+NOTIFIED = re.compile(r"<task-notification|<system-reminder>\n\[SYSTEM NOTIFICATION")
+"""How Claude Code tells that what ran in the background has ended."""
 INPUT_TOKENS = 100
 
 
@@ -77,7 +79,7 @@ class Block:
 async def answer(body: Json, response: Response) -> None:
     """Answer a request for a message."""
     said = conversation(body)
-    told_of_a_task = isinstance(said[-1], Said) and said[-1].text.startswith("<task-notification")
+    told_of_a_task = isinstance(said[-1], Said) and bool(NOTIFIED.match(said[-1].text))
     steps = () if told_of_a_task else next_steps(said, subagents_are_awaited=False)
     for step in steps:
         if isinstance(step.directive, Fail):

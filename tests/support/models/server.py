@@ -13,7 +13,8 @@ PATIENCE = 30.0
 class ModelServer:
     """A model on the loopback interface, and what it was sent. Add a wire by its path in `_answer`.
 
-    It never answers what `holds` is true of, and has no quota for what `refuses` is true of.
+    It never answers what `holds` is true of, has no quota for what `refuses` is true of, and has Claude try again
+    what it is `overloaded` by.
     It waits for `between_pieces` before each piece of a text but the first.
     """
 
@@ -21,6 +22,7 @@ class ModelServer:
         self.requests: list[Json] = []
         self.holds: Callable[[Json], bool] = lambda body: False
         self.refuses: Callable[[Json], bool] = lambda body: False
+        self.overloaded: Callable[[Json], bool] = lambda body: False
         self.between_pieces: Callable[[], Awaitable[object]] = at_once
         self.url = ""
         self._news = asyncio.Condition()
@@ -54,6 +56,9 @@ class ModelServer:
                 if self.refuses(request.body):
                     error = {"type": "rate_limit_error", "message": "used up"}
                     await response.json(429, {"type": "error", "error": error}, {"x-should-retry": "false"})
+                elif self.overloaded(request.body):
+                    error = {"type": "overloaded_error", "message": "later"}
+                    await response.json(529, {"type": "error", "error": error})
                 else:
                     await messages.answer(request.body, response)
             case "POST", "/v1/messages/count_tokens":

@@ -1,6 +1,5 @@
 """The Claude driver's pure parts: how it is started, what it asks, what its tools show, how it fails."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,8 @@ from claude_agent_sdk import (
     PermissionUpdate,
     ResultMessage,
     StreamEvent,
+    SystemMessage,
+    TaskNotificationMessage,
     TextBlock,
     ToolPermissionContext,
     ToolResultBlock,
@@ -26,14 +27,13 @@ from midstream.server.providers.adapter import ContextBlock, ImageBlock, McpServ
 from midstream.server.providers.claude.approvals import Verdict, answer, ask_of, request_asked, verdict
 from midstream.server.providers.claude.driver import ClaudeDriver
 from midstream.server.providers.claude.failures import result_failure, was_aborted
-from midstream.server.providers.claude.history import turn_end
 from midstream.server.providers.claude.input import turn_message
 from midstream.server.providers.claude.launch import arguments, environment
 from midstream.server.providers.claude.todos import Todos
 from midstream.server.providers.claude.tools import Call, draft, outcome
 from midstream.server.providers.claude.updates import Translator
 from midstream.server.providers.claude.usage import Spent
-from midstream.server.providers.drafts import CommandDraft, FileChangeDraft, ToolDraft, WebSearchDraft
+from midstream.server.providers.drafts import CommandDraft, FileChangeDraft, NoticeDraft, ToolDraft, WebSearchDraft
 from midstream.server.providers.events import ItemChanged, OutputAppended
 from support.turns import last_of_each, of, options_in
 
@@ -257,25 +257,6 @@ async def test_where_the_sdk_is_missing_it_says_how_to_install_it(monkeypatch: p
     assert provider.problem.action.startswith("Run: pip install 'midstream[claude]'")
 
 
-def test_a_turn_ends_before_the_next_prompt_of_the_user_whatever_its_tools_returned(tmp_path: Path) -> None:
-    entries = [
-        {"type": "user", "uuid": "u1", "message": {"content": [{"type": "text", "text": "one"}]}},
-        {"type": "assistant", "uuid": "a1", "message": {}},
-        {"type": "user", "uuid": "t1", "message": {"content": [{"type": "tool_result"}]}},
-        {"type": "assistant", "uuid": "child", "isSidechain": True, "message": {}},
-        {"type": "assistant", "uuid": "a2", "message": {}},
-        {"type": "attachment", "uuid": "x1"},
-        {"type": "user", "uuid": "u2", "message": {"content": [{"type": "text", "text": "two"}]}},
-    ]
-    folder = tmp_path / "projects" / "-work"
-    folder.mkdir(parents=True)
-    (folder / "ref.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in entries))
-    assert turn_end(tmp_path, "ref", "u1") == "a2"
-    assert turn_end(tmp_path, "ref", "u2") == "u2"
-    assert turn_end(tmp_path, "ref", "u3") is None
-    assert turn_end(tmp_path, "other", "u1") is None
-
-
 def test_a_turns_usage_is_its_own_and_that_of_all_its_results() -> None:
     spent = Spent()
     spent.hear({"type": "message_start", "message": {"usage": {"input_tokens": 5, "cache_read_input_tokens": 70}}})
@@ -286,3 +267,29 @@ def test_a_turns_usage_is_its_own_and_that_of_all_its_results() -> None:
     assert (second.input_tokens, second.cached_input_tokens, second.cost_usd) == (4, 3, 0.25)
     both = spent.usage(result(usage={"input_tokens": 1}, total_cost_usd=1.0), second)
     assert (both.input_tokens, both.cost_usd) == (5, 0.5)
+
+
+def test_a_command_in_the_background_runs_until_claude_is_told_of_its_end() -> None:
+    translator = Translator("turn", WORKSPACE, Todos())
+    translator.announce(Call(id="c1", name="Bash", input={"command": "make"}))
+    launched = UserMessage(
+        content=[ToolResultBlock("c1", "It runs.")], tool_use_result={"stdout": "", "backgroundTaskId": "b1"}
+    )
+    (going_on,) = of(ItemChanged, [*translator.translate(launched)])
+    told = TaskNotificationMessage(
+        subtype="task_notification", data={}, task_id="b1", status="failed", output_file="f",
+        summary='Background command "make" failed (exit code 2)', uuid="u", session_id="s", tool_use_id="c1",
+    )  # fmt: skip
+    (ended,) = of(ItemChanged, [*translator.translate(told)])
+    assert (going_on.status, ended.status) == ("running", "failed")
+    assert isinstance(ended.draft, CommandDraft)
+    assert (ended.draft.output, ended.draft.exit_code) == (f"It runs.\n{told.summary}", 2)
+    assert translator.translate(told) == ()
+
+
+def test_an_api_that_is_tried_again_is_noted() -> None:
+    retried = SystemMessage(subtype="api_retry", data={"attempt": 2, "error_status": 529})
+    (noted,) = of(ItemChanged, [*Translator("turn", WORKSPACE, Todos()).translate(retried)])
+    assert noted.draft == NoticeDraft(
+        type="notice", message="The model answered with status 529; Claude Code tries again (attempt 2)."
+    )

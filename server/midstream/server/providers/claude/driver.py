@@ -6,6 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from platformdirs import user_state_path
+
 from midstream.protocol.base import JsonObject, ProviderKind, Reason
 from midstream.protocol.records.config import ProviderConfig
 from midstream.protocol.records.provider import Provider, ProviderModel, ProviderProblem
@@ -24,11 +26,17 @@ NOT_LOGGED_IN: Final = "Claude Code is not logged in."
 
 
 class ClaudeDriver:
-    """What the runtime knows of Claude Code: `config.command` starts it, the one that the SDK brings otherwise."""
+    """What the runtime knows of Claude Code: `config.command` starts it, the one that the SDK brings otherwise.
 
-    def __init__(self, kind: ProviderKind, config: ProviderConfig, patience: Patience | None = None) -> None:
+    `notes` is the folder in which all daemons of the user note what they do with its conversations.
+    """
+
+    def __init__(
+        self, kind: ProviderKind, config: ProviderConfig, notes: Path | None = None, patience: Patience | None = None
+    ) -> None:
         self._kind: Final = kind
         self._config: Final = config
+        self._notes: Final = notes or user_state_path("midstream", appauthor=False) / "claude"
         self._patience: Final = patience or Patience()
 
     async def probe(self) -> Provider:
@@ -75,7 +83,7 @@ class ClaudeDriver:
             raise ProviderError(failure("validation_error", "The Claude Agent SDK is not installed.")) from error
         from midstream.server.providers.claude.session import ClaudeSession
 
-        return ClaudeSession(self._config.command or _command(), self._config, folder, self._patience)
+        return ClaudeSession(self._config.command or _command(), self._config, folder, self._notes, self._patience)
 
     def incompatible(self, before: ThreadOptions, now: ThreadOptions) -> Reason | None:
         """Say why a conversation cannot be resumed: Claude Code finds it in its own folder only."""

@@ -1,6 +1,5 @@
 """A live Claude Code in one workspace: its conversations, each a process of its own."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -22,9 +21,11 @@ from midstream.server.providers.adapter import (
     TurnInput,
 )
 from midstream.server.providers.claude.abilities import CAPABILITIES
-from midstream.server.providers.claude.conversation import Conversation, Words, connect
-from midstream.server.providers.claude.history import turn_end
+from midstream.server.providers.claude.archive import Archive
+from midstream.server.providers.claude.claim import Claim
+from midstream.server.providers.claude.conversation import Conversation, Words, resuming, resuming_at
 from midstream.server.providers.claude.launch import SOURCES, arguments, config_folder, environment
+from midstream.server.providers.claude.process import connect
 from midstream.server.providers.claude.transport import ProcessTransport
 from midstream.server.providers.events import ProviderEvent
 from midstream.server.providers.failures import failure
@@ -33,13 +34,20 @@ from midstream.server.providers.requests import Patience, real_folder
 
 
 class ClaudeSession:
-    """The conversations of one workspace; a process begins with each conversation that is opened."""
+    """The conversations of one workspace; a process begins with each conversation that is opened.
 
-    def __init__(self, command: Sequence[str], config: ProviderConfig, workspace: Path, patience: Patience) -> None:
+    `notes` is the folder in which we note which ones are open, and what they were rewound to.
+    """
+
+    def __init__(
+        self, command: Sequence[str], config: ProviderConfig, workspace: Path, notes: Path, patience: Patience
+    ) -> None:
         self._command = tuple(command)
         self._config = config
         self._workspace = workspace
+        self._notes = notes
         self._patience = patience
+        self._archive = Archive(config_folder(environment(config.env or {})), notes)
         self._conversations: dict[str, Conversation] = {}
         self._closed = False
 
@@ -76,33 +84,30 @@ class ClaudeSession:
     async def resume_thread(self, ref: str, options: ThreadOptions) -> NativeThread:
         """Open a native conversation of an earlier day."""
         try:
-            return await self._opened(ref, (f"--resume={ref}",), options)
+            return await self._opened(ref, resuming(ref), options)
         except ProviderError as error:
             raise ResumeFailed(error.failure) from error
 
     async def fork_thread(self, ref: str, turn_ref: str | None, options: ThreadOptions) -> NativeThread:
         """Fork a native conversation after a turn, or at its head where `turn_ref` is None."""
         forked = str(uuid4())
-        begins: Words = (f"--resume={ref}", "--fork-session", f"--session-id={forked}")
+        begins: Words = (*resuming(ref), "--fork-session", f"--session-id={forked}")
+        end = await self._archive.rewound_to(ref)
         if turn_ref is not None:
-            folder = config_folder(environment(self._config.env or {}))
-            try:
-                end = await asyncio.to_thread(turn_end, folder, ref, turn_ref)
-            except OSError as error:
-                message = f"The conversation cannot be read: {error.strerror}."
-                raise ProviderError(failure("provider_error", message)) from error
-            if end is None:
+            kept = {turn.ref: turn.last_id for turn in await self._archive.turns(ref)}
+            if turn_ref not in kept:
                 raise ProviderError(failure("validation_error", "Claude Code does not have that turn."))
-            begins = (*begins, f"--resume-session-at={end}")
-        return await self._opened(forked, begins, options)
+            end = kept[turn_ref]
+        return await self._opened(forked, begins if end is None else (*begins, resuming_at(end)), options)
 
     async def revert_thread(self, ref: str, turn_ref: str) -> None:
-        """Refuse."""
-        raise ProviderError(failure("validation_error", "Claude Code cannot drop turns of a conversation."))
+        """Drop a turn, but the first, and all after it from an open conversation."""
+        await self._conversation(ref).revert(turn_ref)
 
     async def read_turns(self, ref: str) -> tuple[NativeTurn, ...]:
-        """Refuse."""
-        raise ProviderError(failure("validation_error", "Claude Code does not tell the turns of a conversation."))
+        """Return the turns of an open conversation as Claude Code goes on with it, oldest first."""
+        kept = await self._archive.turns(self._conversation(ref).ref)
+        return tuple(NativeTurn(ref=turn.ref, completed=turn.answered) for turn in kept)
 
     async def run_turn(self, ref: str, turn: TurnInput, options: ThreadOptions) -> AsyncGenerator[ProviderEvent, None]:
         """Send a turn and yield what happens until it has ended."""
@@ -143,8 +148,14 @@ class ClaudeSession:
         return conversation
 
     async def _opened(self, ref: str, begins: Words, options: ThreadOptions) -> NativeThread:
-        conversation = Conversation(ref, begins, self._launch, self._patience)
-        await conversation.open(options)
+        await self.close_thread(ref)
+        claim = Claim.take(self._notes, ref)
+        conversation = Conversation(ref, begins, self._archive, claim, self._launch, self._patience)
+        try:
+            await conversation.open(options)
+        except BaseException:  # a cancel included
+            await conversation.aclose()
+            raise
         self._conversations[ref] = conversation
         return NativeThread(ref=ref, model=options.model or self._config.model)
 

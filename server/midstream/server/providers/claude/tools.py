@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from midstream.protocol.base import JsonObject
 from midstream.protocol.records.item import ChangedFile, WebResult
@@ -26,6 +26,7 @@ TASKS: Final = frozenset({"TaskCreate", "TaskUpdate"})
 SILENT: Final = frozenset({"AskUserQuestion", "EnterPlanMode", "TaskGet", "TaskList", "ToolSearch", *TASKS})
 """Tools whose calls are told in another way: as a request, as the todo list, or not at all."""
 _EXIT_CODE: Final = re.compile(r"Exit code (\d+)\n?")
+_ENDED: Final = re.compile(r"\(exit code (\d+)\)$")
 
 
 @frozen(kw_only=True)
@@ -93,9 +94,20 @@ def _command(call: Call, workspace: Path, done: Outcome | None) -> CommandDraft:
     if done is None:
         return CommandDraft(command=command, cwd=str(workspace))
     found = _EXIT_CODE.match(done.text) if done.failed else None
-    code = int(found[1]) if found else None if done.failed or text_of(done.detail, "backgroundTaskId") else 0
+    code = int(found[1]) if found else None if done.failed or in_background(done) else 0
     output = done.text[found.end() :] if found else done.text
     return CommandDraft(command=command, cwd=str(workspace), output=output, exit_code=code)
+
+
+def in_background(done: Outcome) -> bool:
+    """Return whether a command goes on after its call."""
+    return text_of(done.detail, "backgroundTaskId") is not None
+
+
+def ended_in_background(command: CommandDraft, summary: str) -> CommandDraft:
+    """Return a command that went on in the background, as Claude Code tells its end."""
+    found = _ENDED.search(summary)
+    return evolve(command, output=f"{command.output}\n{summary}", exit_code=int(found[1]) if found else None)
 
 
 def changed_file(call: Call, workspace: Path, done: Outcome | None = None) -> ChangedFile:

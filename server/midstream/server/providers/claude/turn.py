@@ -1,13 +1,12 @@
 """One turn in flight: what comes for it, in order, as provider events.
 
 Claude Code took a turn once it told the user's message back, by the id that we gave it. A turn is over with its
-result once Claude Code is idle: until then a subagent in the background, or steered words, may still be answered.
+result once Claude Code is idle and nothing it began runs in the background: it is told of what ends there, and speaks.
 """
 
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 from uuid import uuid4
 
 from attrs import frozen
@@ -19,38 +18,32 @@ from claude_agent_sdk import (
     ResultMessage,
     StreamEvent,
     SystemMessage,
+    TaskNotificationMessage,
     UserMessage,
 )
 
+from midstream.protocol.base import JsonObject
 from midstream.protocol.records.run import Failure, Usage
 from midstream.protocol.records.thread import RuntimeMode
 from midstream.server.providers.adapter import Reply
 from midstream.server.providers.claude.approvals import Ask, request_asked
 from midstream.server.providers.claude.asking import Pending, Questions, Withdrawn
 from midstream.server.providers.claude.failures import result_failure, was_aborted
+from midstream.server.providers.claude.process import ClaudeProcess, Gone
 from midstream.server.providers.claude.todos import Todos
-from midstream.server.providers.claude.updates import Events, Translator
+from midstream.server.providers.claude.updates import Translator
 from midstream.server.providers.claude.usage import Spent
 from midstream.server.providers.events import (
+    Events,
     ProviderEvent,
     SteerTaken,
     TurnAccepted,
     TurnEnded,
     UsageReported,
-    merged,
 )
-from midstream.server.providers.mailbox import Mailbox
-from midstream.server.providers.reading import text_of
+from midstream.server.providers.reading import members, text_of
+from midstream.server.providers.running import Status, Turn
 from midstream.server.providers.weight import weight
-
-Status: TypeAlias = Literal["completed", "interrupted", "failed"]
-
-
-@frozen
-class Gone:
-    """The process has ended."""
-
-    failure: Failure
 
 
 @frozen
@@ -63,32 +56,26 @@ class Over:
 Inner: TypeAlias = Message | Gone | Pending | Withdrawn | Over
 
 
-class Turn:
-    """A turn from its message to its end; `spent` is what its process told so far.
-
-    `begun` is set once it can be interrupted, `resulted` with its first result, `ended` once Claude Code ended it;
-    all of them once the process is gone.
-    """
+class ClaudeTurn(Turn[Inner]):
+    """A turn from its message to its end; `taken` once Claude Code has it."""
 
     def __init__(self, workspace: Path, mode: RuntimeMode, todos: Todos, *, planning: bool) -> None:
+        super().__init__()
         self.id: Final = str(uuid4())
-        self.sent = False
-        self.over = False
-        self.cancelled = False
         self.taken = False
-        self.spent = Spent()
-        self.begun: Final = asyncio.Event()
-        self.resulted: Final = asyncio.Event()
-        self.ended: Final = asyncio.Event()
+        self._process: ClaudeProcess | None = None
+        self._spent = Spent()
+        self._begun: Final = asyncio.Event()
+        self._has_result: Final = asyncio.Event()
         self._workspace = workspace
         self._translator = Translator(self.id, workspace, todos)
         self._questions = Questions(self.id, mode, self._translator.declined, planning=planning)
-        self._mailbox: Mailbox[Inner] = Mailbox(self._drop)
         self._accepted = False
         self._held: list[ProviderEvent] = []
         self._steers: set[str] = set()
         self._result: ResultMessage | None = None
-        self._state: str | None = None
+        self._idle = True
+        self._in_background = False
         self._error: str | None = None
         self._resets_at: int | None = None
         self._usage: Usage | None = None
@@ -99,30 +86,52 @@ class Turn:
         return self._questions.planning
 
     @property
-    def steered(self) -> bool:
-        """Whether steered words were not taken yet."""
-        return bool(self._steers)
+    def steerable(self) -> bool:
+        """Whether more words of the user's can belong to it."""
+        return self.taken and not self.cancelled and not self.ended.is_set()
+
+    async def send(self, process: ClaudeProcess, message: JsonObject, spent: Spent) -> None:
+        """Send its message, unless it was cancelled before; `spent` is what the process told so far."""
+        if self.cancelled:
+            return
+        self._process, self._spent, self.sent = process, spent, True
+        await process.send(message)
+
+    async def stop(self) -> None:
+        """Interrupt it, once it can be; and end the Claude Code that would go on, with steered words or in the back."""
+        assert self._process is not None
+        await self._begun.wait()
+        if not self.ended.is_set():
+            await self._process.interrupt()
+        await self._has_result.wait()
+        if self._steers or self._in_background:
+            await self._process.kill()
 
     async def deliver(self, message: Message | Gone) -> None:
         """Take a message from the reader, which waits here while the mailbox is full."""
         match message:
             case Gone():
-                for event in (self.begun, self.resulted, self.ended):
+                for event in (self._begun, self._has_result, self.ended):
                     event.set()
                 self._mailbox.put_at_once(message)
                 return
             case UserMessage(uuid=self.id):
                 self.taken = True
-                self.begun.set()
+                self._begun.set()
             case ResultMessage() if self._is_ours(message):
                 self._result = message
-                self.resulted.set()
+                self._has_result.set()
             case SystemMessage(subtype="session_state_changed", data=data):
-                self._state = text_of(data, "state")
+                self._idle = text_of(data, "state") == "idle"
+            case SystemMessage(subtype="background_tasks_changed", data=data):
+                self._in_background = any(task.get("ambient") is not True for task in members(data, "tasks"))
+            case TaskNotificationMessage():
+                self._idle = False  # Claude is told of it now
             case _:
                 pass
         await self._mailbox.put(message, weight(message))
-        if self._result is not None and self._state in (None, "idle") and not self.ended.is_set():
+        resting = self._idle and not self._in_background
+        if self._result is not None and resting and not self.ended.is_set():
             self.ended.set()
             self._mailbox.put_at_once(Over(self._result))
 
@@ -131,7 +140,7 @@ class Turn:
 
     async def abandon(self) -> None:
         """Take no more events out."""
-        await self._mailbox.abandon()
+        await super().abandon()
         self._questions.withdraw_all()
 
     async def _drop(self, message: Inner) -> None:
@@ -152,16 +161,7 @@ class Turn:
         """Answer a question; False where Claude Code does not wait for it."""
         return self._questions.respond(request_ref, reply)
 
-    async def step(self) -> Sequence[ProviderEvent]:
-        """Wait for what comes next and return the events of all that came; `over` after the last."""
-        if not self.sent:
-            return self._finish("interrupted")
-        events = [*self._handle(await self._mailbox.take())]
-        while self._mailbox.has_more and not self.over:
-            events += self._handle(await self._mailbox.take())
-        return tuple(merged(events))
-
-    def _handle(self, message: Inner) -> Events:
+    async def _handle(self, message: Inner) -> Events:
         match message:
             case Gone(failure=failure):
                 return self._finish("failed", failure, lost=self._result is None)
@@ -184,7 +184,7 @@ class Turn:
     def _told(self, message: Message) -> Events:
         match message:
             case StreamEvent(event=event, parent_tool_use_id=None):
-                self.spent.hear(event)
+                self._spent.hear(event)
             case AssistantMessage(error=str(error), parent_tool_use_id=None):
                 self._error = error
             case RateLimitEvent(rate_limit_info=info):
@@ -194,7 +194,7 @@ class Turn:
         return self._translator.translate(message)
 
     def _resulted(self, result: ResultMessage) -> Events:
-        self._usage = self.spent.usage(result, self._usage)
+        self._usage = self._spent.usage(result, self._usage)
         return *self._accept(), UsageReported(usage=self._usage)
 
     def _end(self, result: ResultMessage) -> Events:

@@ -22,12 +22,21 @@ from claude_agent_sdk import (
 
 from midstream.protocol.records.item import ItemStatus
 from midstream.server.providers.claude.todos import Todos
-from midstream.server.providers.claude.tools import SUBAGENTS, TASKS, Call, Outcome, draft, outcome, subagent
-from midstream.server.providers.drafts import Draft, MessageDraft, NoticeDraft, SubagentDraft
-from midstream.server.providers.events import HistoryCompacted, ItemChanged, OutputAppended, ProviderEvent
+from midstream.server.providers.claude.tools import (
+    SUBAGENTS,
+    TASKS,
+    Call,
+    Outcome,
+    draft,
+    ended_in_background,
+    in_background,
+    outcome,
+    subagent,
+)
+from midstream.server.providers.drafts import CommandDraft, Draft, MessageDraft, NoticeDraft, SubagentDraft
+from midstream.server.providers.events import Events, HistoryCompacted, ItemChanged, OutputAppended, ProviderEvent
 from midstream.server.providers.reading import count_of, member, text_of
 
-Events: TypeAlias = tuple[ProviderEvent, ...]
 Said: TypeAlias = Literal["agentMessage", "reasoning"]
 End: TypeAlias = Literal["completed", "interrupted", "failed"]
 _SAID: Final[Mapping[str, Said]] = {"text": "agentMessage", "thinking": "reasoning"}
@@ -60,6 +69,7 @@ class Translator:
     _numbers: Iterator[int] = field(factory=lambda: count(1))
     _speakers: dict[str | None, _Speaker] = field(factory=dict)
     _calls: dict[str, Call] = field(factory=dict)
+    _background: set[str] = field(factory=set)
     _open: dict[str, tuple[str | None, Draft]] = field(factory=dict)
 
     def translate(self, told: Message) -> Events:
@@ -72,8 +82,8 @@ class Translator:
             case UserMessage(content=list(blocks), tool_use_result=detail):
                 results = (block for block in blocks if isinstance(block, ToolResultBlock))
                 return tuple(event for one in results for event in self._returned(one, detail))
-            case TaskNotificationMessage(tool_use_id=str(ref), status=status):
-                return self._subagent_ended(ref, "completed" if status == "completed" else "failed")
+            case TaskNotificationMessage(tool_use_id=str(ref), status=status, summary=summary):
+                return self._task_ended(ref, "completed" if status == "completed" else "failed", summary)
             case SystemMessage(subtype="compact_boundary"):
                 return (HistoryCompacted(summary=None),)
             case SystemMessage(subtype="api_retry", data=data):
@@ -199,6 +209,8 @@ class Translator:
         if call_id not in self._open or (call.name in SUBAGENTS and done.text.startswith(_LAUNCHED)):
             return ()  # a subagent in the background ends when it is told
         said = draft(call, self.workspace, done)
+        if isinstance(said, CommandDraft) and in_background(done):
+            return self._goes_on(call_id, said)
         status: ItemStatus = "cancelled" if call_id in self.declined else "failed" if done.failed else "completed"
         return () if said is None else self._end(call_id, said, status)
 
@@ -208,12 +220,22 @@ class Translator:
             return ()
         return (ItemChanged(ref=self._todo_ref, parent_ref=None, draft=todo, status="running"),)
 
-    def _subagent_ended(self, ref: str, status: ItemStatus) -> Events:
-        opened = self._open.get(ref)
-        if opened is None or not isinstance(opened[1], SubagentDraft):
-            return ()
-        said = self._speakers[ref].said if ref in self._speakers else None
-        return self._end(ref, subagent(self._calls[ref], said), status)
+    def _goes_on(self, ref: str, said: CommandDraft) -> Events:
+        """Return the event of a command in the background: it ends when it is told."""
+        parent, _ = self._open[ref]
+        self._open[ref] = (parent, said)
+        self._background.add(ref)
+        return (ItemChanged(ref=ref, parent_ref=parent, draft=said, status="running"),)
+
+    def _task_ended(self, ref: str, status: ItemStatus, summary: str) -> Events:
+        match self._open.get(ref):
+            case (_, SubagentDraft()):
+                said = self._speakers[ref].said if ref in self._speakers else None
+                return self._end(ref, subagent(self._calls[ref], said), status)
+            case (_, CommandDraft() as command) if ref in self._background:
+                return self._end(ref, ended_in_background(command, summary), status)
+            case _:
+                return ()
 
     def _notice(self, message: str) -> Events:
         ref = f"{self.turn_ref}/{next(self._numbers)}"
