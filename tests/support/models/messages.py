@@ -32,7 +32,8 @@ from support.models.http import Json, Response
 from support.models.script import Entry, Returned, Said, Step, next_steps, orders_of, recalled, todo_steps
 
 HARNESS = re.compile(
-    r"<[a-z-]+>|\[Request interrupted|\[SYSTEM NOTIFICATION|\[Image: source|Continue from where you left off|This session is being"
+    r"<[a-z-]+>|\[Request interrupted|\[SYSTEM NOTIFICATION|\[Image: source"
+    r"|Continue from where you left off|This session is being"
 )
 """How the texts begin that Claude Code itself puts in the user's role."""
 STEERED = re.compile(r"The user sent a new message while you were working:\n(.*?)\n\nThis is how", re.DOTALL)
