@@ -108,7 +108,9 @@ async def answer(body: Json, response: Response) -> None:
 
 async def _send(number: int, block: Block, response: Response) -> None:
     await response.event({"type": "content_block_start", "index": number, "content_block": block.begin})
-    for delta in block.deltas:
+    for place, delta in enumerate(block.deltas):
+        if place > 0:
+            await response.between_pieces()
         await response.event({"type": "content_block_delta", "index": number, "delta": delta})
     await response.event({"type": "content_block_stop", "index": number})
 
