@@ -296,8 +296,10 @@ async def process_gone(pid: int) -> None:
 
 def nothing_printed(data: Path) -> None:
     """See that the daemon printed nothing, and that its event loop had nothing to complain of."""
-    assert (data / "log" / "stderr.log").read_text() == ""
-    assert "The event loop complains" not in (data / "log" / "midstream.log").read_text()
+    printed = (data / "log" / "stderr.log").read_text()
+    assert printed == "", printed
+    logged = (data / "log" / "midstream.log").read_text()
+    assert "The event loop complains" not in logged, logged
 
 
 def serve_command(

@@ -52,12 +52,21 @@ class ProcessTransport(Transport):
             raise CLINotFoundError(f"{self._command[0]} cannot be started: {error.strerror}") from error
 
     async def write(self, data: str) -> None:
-        """Write lines to its stdin."""
+        """Write a line to its stdin.
+
+        Raises:
+            CLIConnectionError: it is gone. An answer to it is dropped then: the SDK has nobody to tell of that.
+        """
+        line = data.encode()
         try:
-            self.process.stdin.write(data.encode())
+            self.process.stdin.write(line)
             await self.process.stdin.drain()
         except ConnectionError as error:
-            raise CLIConnectionError("Claude Code is gone.") from error
+            match parse_line(line):
+                case {"type": "control_response"}:
+                    pass
+                case _:
+                    raise CLIConnectionError("Claude Code is gone.") from error
 
     async def read_messages(self) -> AsyncIterator[dict[str, Any]]:
         """Yield the objects on its lines until it has ended.
