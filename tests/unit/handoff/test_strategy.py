@@ -302,10 +302,18 @@ def fork(**point: Any) -> Any:
 SOURCE = provider_thread(native=(1, 2), id="pth_source", thread_id="thr_0")
 
 
+WENT_ON = provider_thread(native=(1, 2, 3), id="pth_source", thread_id="thr_0")
+
+
 def test_a_pending_fork_is_made_by_a_provider_that_can() -> None:
     made = plan(runs=2, known=(SOURCE,), transfers=(fork(),))
     assert (made.strategy, made.provider_thread_id, made.transfer_ids) == ("native_fork", None, ("trf_f",))
     assert (made.channel, made.run_ordinals, codes(made)) == (None, (), ["native_fork"])
+
+
+def test_a_provider_that_forks_only_at_the_head_does_so_while_its_conversation_did_not_go_on() -> None:
+    made = plan(runs=2, known=(SOURCE,), transfers=(fork(native_turn_ref="t1"),), able={"fork_at_turn": False})
+    assert made.strategy == "native_fork"
 
 
 @pytest.mark.parametrize(
@@ -315,7 +323,7 @@ def test_a_pending_fork_is_made_by_a_provider_that_can() -> None:
         pytest.param(SOURCE, {}, {"able": {"fork": False}}, id="no capability"),
         pytest.param(SOURCE, {}, {"able": {"native_ids": "weak"}}, id="weak references"),
         pytest.param(SOURCE, {"native_thread_ref": None}, {}, id="no native reference"),
-        pytest.param(SOURCE, {"native_turn_ref": "t1"}, {"able": {"fork_at_turn": False}}, id="not at a turn"),
+        pytest.param(WENT_ON, {"native_turn_ref": "t1"}, {"able": {"fork_at_turn": False}}, id="not at a turn"),
         pytest.param(SOURCE, {}, {"extra_stale": {"pth_source": (reason("resume_failed"),)}}, id="the fork failed"),
         pytest.param(SOURCE, {}, {"context": "clean"}, id="a clean context"),
         pytest.param(provider_thread(native=(1,), id="pth_source", thread_id="thr_0"), {}, {}, id="not all lived"),

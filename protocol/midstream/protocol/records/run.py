@@ -192,3 +192,4 @@ class Run:
     interrupt_requested_at: Time | None
     completed_at: Time | None
     unsent_item_ids: tuple[ItemId, ...] | None = optional()
+    rolled_back_sequence: int | None = optional()

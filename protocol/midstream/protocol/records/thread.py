@@ -44,7 +44,10 @@ class Lineage:
 
 @frozen(kw_only=True)
 class SourcePoint:
-    """The point of a thread that a transfer or a fork starts from."""
+    """The point of a thread that a transfer or a fork starts from.
+
+    `sequence` is the thread's own when the point was taken, `item_id` the last item up to it.
+    """
 
     thread_id: ThreadId
     run_id: RunId | None = optional()
@@ -53,6 +56,7 @@ class SourcePoint:
     provider_thread_id: ProviderThreadId | None = optional()
     native_thread_ref: str | None = optional()
     native_turn_ref: str | None = optional()
+    sequence: int | None = optional()
 
 
 @frozen(kw_only=True)

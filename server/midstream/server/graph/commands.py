@@ -9,11 +9,13 @@ from midstream.protocol.base import (
     CheckpointId,
     HandoffId,
     ItemId,
+    ProviderKind,
     ProviderThreadId,
     Reason,
     RequestId,
     RunId,
     ThreadId,
+    TransferId,
 )
 from midstream.protocol.methods.run import ReplacedHandoff
 from midstream.protocol.records.checkpoint import Checkpoint
@@ -28,7 +30,7 @@ from midstream.protocol.records.run import (
     SwitchPlan,
     Usage,
 )
-from midstream.protocol.records.thread import ModelSelection, NextContext, RuntimeMode
+from midstream.protocol.records.thread import ModelSelection, NextContext, RuntimeMode, SourcePoint
 
 # Commands of clients
 
@@ -42,6 +44,44 @@ class CreateThread:
     title: str
     selection: ModelSelection
     runtime_mode: RuntimeMode
+
+
+@frozen(kw_only=True)
+class ForkThread:
+    """Make a thread that goes on from a point of another; `last_item_ordinal` is that of the point's last item."""
+
+    thread_id: ThreadId
+    point: SourcePoint
+    last_item_ordinal: int
+    title: str | None
+
+
+@frozen(kw_only=True)
+class TakeMergeBack:
+    """Have a fork's work wait for this thread's next run: what is told of it is fixed now.
+
+    `base` is the point of the fork from which on it is new to this thread, `source_point` the one up to which.
+    """
+
+    source_point: SourcePoint
+    base: SourcePoint
+    source_provider: ProviderKind | None
+    handoff: ContextHandoff
+
+
+@frozen(kw_only=True)
+class CancelTransfer:
+    """Take a pending transfer back."""
+
+    transfer_id: TransferId
+
+
+@frozen(kw_only=True)
+class RollBack:
+    """Take every run after an ordinal back; `standing` are the threads whose merge-backs can be given again."""
+
+    to_run_ordinal: int
+    standing: frozenset[ThreadId]
 
 
 @frozen(kw_only=True)
@@ -61,7 +101,9 @@ class ArchiveThread:
 
 @frozen(kw_only=True)
 class DeleteThread:
-    """Remove a thread and all that is its own."""
+    """Remove a thread, all that is its own, and what it left outside; `forks` are the threads that stand on it."""
+
+    forks: tuple[ThreadId, ...] = ()
 
 
 @frozen(kw_only=True)
@@ -377,12 +419,43 @@ class LoseCheckpoints:
 
 
 @frozen(kw_only=True)
+class FailFork:
+    """A provider could not fork its conversation: the fork's context has to be told instead."""
+
+    run_id: RunId
+    attempt: int
+    error: str
+
+
+@frozen(kw_only=True)
+class SettleRevert:
+    """A provider's own history shows that it dropped what was rolled back."""
+
+    provider_thread_id: ProviderThreadId
+    run_ids: tuple[RunId, ...]
+    missing_item_ids: tuple[ItemId, ...]
+    loaded: bool
+
+
+@frozen(kw_only=True)
+class WithdrawMergeBacks:
+    """A fork rolled back runs whose work still waits here."""
+
+    source_thread_id: ThreadId
+    after_ordinal: int
+
+
+@frozen(kw_only=True)
 class RecoverThread:
     """Put right what a crash left: nothing goes on by itself."""
 
 
 ClientCommand: TypeAlias = (
     CreateThread
+    | ForkThread
+    | TakeMergeBack
+    | CancelTransfer
+    | RollBack
     | UpdateThread
     | ArchiveThread
     | DeleteThread
@@ -416,6 +489,9 @@ RuntimeCommand: TypeAlias = (
     | ExpireRequests
     | UpdateSession
     | LoseCheckpoints
+    | FailFork
+    | SettleRevert
+    | WithdrawMergeBacks
     | RecoverThread
 )
 Command: TypeAlias = ClientCommand | RuntimeCommand

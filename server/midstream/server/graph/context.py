@@ -9,12 +9,14 @@ from midstream.protocol.records.handoff import (
     Delivery,
     HandoffInfo,
     HandoffResolution,
+    NativeForkResolution,
 )
 from midstream.protocol.records.item import HandoffItem
 from midstream.protocol.records.run import Run
 from midstream.protocol.records.thread import SourcePoint
 from midstream.server.graph.changes import Changes
 from midstream.server.graph.commands import (
+    FailFork,
     FixPlan,
     MarkDelivering,
 )
@@ -23,7 +25,9 @@ from midstream.server.graph.events import (
     ProviderThreadPut,
     TransferPut,
 )
+from midstream.server.graph.inheritance import known_provider_threads, known_runs
 from midstream.server.graph.items import new_item, put_item
+from midstream.server.graph.prepared import tells_of_fork
 from midstream.server.graph.threads import put_handoff
 
 RESOLUTIONS = {
@@ -45,14 +49,15 @@ def fix_plan(changes: Changes, command: FixPlan) -> None:
         known = made.get(handoff_id) or changes.state.handoffs[handoff_id]
         _give_to_run(changes, run, command, known)
     infos = [changes.state.handoffs[handoff_id] for handoff_id in command.handoff_ids]
-    own = [info for info in infos if info.covered_thread_id in (None, run.thread_id)]
+    transfers = (info.transfer_id for info in infos if info.transfer_id is not None)
+    own = [info for info in infos if not tells_of_fork(info)]
     changes.put_run(
         attrs.evolve(
             run,
             plan=command.plan,
             handoff_ids=command.handoff_ids,
             context_handoff_id=own[0].id if own else None,
-            transfer_ids=tuple(info.transfer_id for info in infos if info.transfer_id is not None),
+            transfer_ids=tuple(dict.fromkeys((*transfers, *command.plan.transfer_ids))),
         )
     )
 
@@ -60,7 +65,11 @@ def fix_plan(changes: Changes, command: FixPlan) -> None:
 def _supersede_unsent(changes: Changes, run: Run, kept: tuple[HandoffId, ...]) -> None:
     for handoff_id in run.handoff_ids:
         handoff = changes.state.handoffs[handoff_id]
-        if handoff_id in kept or (handoff.delivery is not None and handoff.delivery.status == "delivered"):
+        if (
+            handoff_id in kept
+            or tells_of_fork(handoff)  # it waits for the next run
+            or (handoff.delivery is not None and handoff.delivery.status == "delivered")
+        ):
             continue
         successor = kept[0] if kept else None
         changes.put(
@@ -69,12 +78,14 @@ def _supersede_unsent(changes: Changes, run: Run, kept: tuple[HandoffId, ...]) -
         transfer = changes.state.transfers.get(handoff.transfer_id or "")
         if transfer is not None and transfer.type == "provider_handoff":
             changes.put(TransferPut(attrs.evolve(transfer, status="superseded")))
+        elif transfer is not None and transfer.type == "fork":
+            changes.put(TransferPut(attrs.evolve(transfer, status="pending", resolution=None, target_run_id=None)))
 
 
 def _give_to_run(changes: Changes, run: Run, command: FixPlan, handoff: HandoffInfo) -> None:
     transfer_id = handoff.transfer_id
     if transfer_id is None:
-        transfer = _transfer_for(changes, run, command, handoff)
+        transfer = _fork_for(changes, run, command, handoff) or _transfer_for(changes, run, command, handoff)
         transfer_id = transfer.id
         changes.put(TransferPut(transfer))
     given = attrs.evolve(handoff, transfer_id=transfer_id, target_run_id=run.id, status="ready", updated_at=changes.now)
@@ -84,10 +95,63 @@ def _give_to_run(changes: Changes, run: Run, command: FixPlan, handoff: HandoffI
         changes.put(HandoffPut(given))
 
 
+def _fork_for(changes: Changes, run: Run, command: FixPlan, handoff: HandoffInfo) -> ContextTransfer | None:
+    """Return the fork that this handoff resolves: it carries to the fork what it inherits."""
+    for transfer_id in command.plan.transfer_ids:
+        transfer = changes.state.transfers[transfer_id]
+        if transfer.type == "fork" and transfer.status == "pending":
+            return attrs.evolve(
+                transfer,
+                status="resolved_portable",
+                target_run_id=run.id,
+                target_provider=run.provider,
+                resolution=_resolution(handoff, checkpoint=transfer.source_point.checkpoint_id is not None),
+            )
+    return None
+
+
+def _resolution(handoff: HandoffInfo, *, checkpoint: bool) -> HandoffResolution:
+    strategy = "checkpoint_context" if checkpoint else RESOLUTIONS[handoff.strategy]
+    return HandoffResolution(strategy=strategy, handoff_id=handoff.id)  # type: ignore[arg-type]
+
+
+def fail_fork(changes: Changes, command: FailFork) -> None:
+    """Note why the provider did not fork its conversation: the fork's own run tells it what happened instead."""
+    run = changes.preparing(command.run_id, command.attempt)
+    for transfer in changes.state.transfers.values():
+        if run is not None and transfer.type == "fork" and transfer.status == "pending":
+            changes.put(TransferPut(attrs.evolve(transfer, error=command.error)))
+
+
+def resolve_natively(changes: Changes, run: Run, native_ref: str) -> None:
+    """Note that the provider forked its own conversation for this run."""
+    for transfer in changes.state.transfers.values():
+        if transfer.type == "fork" and transfer.status == "pending":
+            changes.put(
+                TransferPut(
+                    attrs.evolve(
+                        transfer,
+                        status="resolved_native",
+                        target_run_id=run.id,
+                        target_provider=run.provider,
+                        resolution=NativeForkResolution(native_thread_ref=native_ref),
+                    )
+                )
+            )
+
+
+def consume_forks(changes: Changes, run: Run) -> None:
+    """Count a fork as consumed that needed no handoff: made natively, or with nothing to tell."""
+    for transfer in changes.state.transfers.values():
+        if transfer.type == "fork" and transfer.status in ("pending", "resolved_native"):
+            consumed = attrs.evolve(transfer, status="consumed", target_run_id=run.id, consumed_at=changes.now)
+            changes.put(TransferPut(consumed))
+
+
 def _transfer_for(changes: Changes, run: Run, command: FixPlan, handoff: HandoffInfo) -> ContextTransfer:
     covered = set(handoff.run_ordinals)
     last = max(
-        (other for other in changes.state.runs.values() if other.ordinal in covered),
+        (other for other in known_runs(changes.state).values() if other.ordinal in covered),
         key=lambda other: other.ordinal or 0,
         default=None,
     )
@@ -103,10 +167,7 @@ def _transfer_for(changes: Changes, run: Run, command: FixPlan, handoff: Handoff
         target_provider=run.provider,
         target_run_id=run.id,
         status="resolved_portable",
-        resolution=HandoffResolution(
-            strategy=RESOLUTIONS[handoff.strategy],  # type: ignore[arg-type]
-            handoff_id=handoff.id,
-        ),
+        resolution=_resolution(handoff, checkpoint=False),
         created_by="system",
         error=None,
         created_at=changes.now,
@@ -138,7 +199,7 @@ def deliver(changes: Changes, run: Run, handoff_id: HandoffId) -> None:
     changes.put(HandoffPut(attrs.evolve(handoff, delivery=delivered, updated_at=changes.now)))
     transfer = changes.state.transfers[handoff.transfer_id or ""]
     changes.put(TransferPut(attrs.evolve(transfer, status="consumed", target_run_id=run.id, consumed_at=changes.now)))
-    sources = (changes.state.provider_threads.get(source) for source in handoff.from_provider_thread_ids)
+    sources = (known_provider_threads(changes.state).get(source) for source in handoff.from_provider_thread_ids)
     item = HandoffItem(
         **new_item(changes, run, "completed", run.provider_thread_id),
         handoff_id=handoff.id,

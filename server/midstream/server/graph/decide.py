@@ -2,10 +2,11 @@
 
 from typing import TypeAlias
 
+import attrs
 from attrs import frozen
 
 from midstream.protocol.errors import MidstreamError
-from midstream.protocol.records.handoff import HandoffInfo
+from midstream.protocol.records.handoff import ContextTransfer, HandoffInfo
 from midstream.protocol.records.request import RuntimeRequest
 from midstream.protocol.records.run import Run
 from midstream.protocol.records.thread import Lineage, Thread
@@ -14,11 +15,14 @@ from midstream.server.graph import (
     context,
     deletion,
     endings,
+    forking,
+    merging,
     observations,
     prepared,
     queue,
     recovery,
     requests,
+    rollback,
     steering,
     threads,
     turns,
@@ -26,9 +30,10 @@ from midstream.server.graph import (
 from midstream.server.graph.changes import Changes, Stamp
 from midstream.server.graph.effects import Effect
 from midstream.server.graph.events import Event, ThreadPut
+from midstream.server.graph.rollback import RolledBack
 from midstream.server.graph.state import ThreadState, evolve
 
-Answer: TypeAlias = Thread | Run | RuntimeRequest | tuple[HandoffInfo, ...] | None
+Answer: TypeAlias = Thread | Run | RuntimeRequest | ContextTransfer | RolledBack | tuple[HandoffInfo, ...] | None
 """What a client is told: the record that the command was about, as it now stands."""
 
 
@@ -70,6 +75,13 @@ def create(command: c.CreateThread, stamp: Stamp) -> Decision:
     return Decision(state=evolve(None, event), events=(event,), effects=(), answer=thread)
 
 
+def fork(source: ThreadState, command: c.ForkThread, stamp: Stamp) -> Decision:
+    """Decide the command that makes a fork; the answer is its pending transfer."""
+    changes = forking.fork(source, command, stamp)
+    (transfer,) = changes.state.transfers.values()
+    return Decision(state=changes.state, events=tuple(changes.events), effects=(), answer=transfer)
+
+
 def decide(state: ThreadState, command: c.Command, stamp: Stamp) -> Decision:
     """Decide a command on a thread that exists.
 
@@ -85,6 +97,8 @@ def decide(state: ThreadState, command: c.Command, stamp: Stamp) -> Decision:
             answer = changes.state.thread
         case Run(id=run_id):
             answer = changes.state.runs[run_id]
+        case RolledBack():
+            answer = attrs.evolve(answer, thread=changes.state.thread)
         case _:
             pass
     return Decision(
@@ -98,14 +112,20 @@ def decide(state: ThreadState, command: c.Command, stamp: Stamp) -> Decision:
 
 def _apply(changes: Changes, command: c.Command) -> Answer:
     match command:
-        case c.CreateThread(thread_id=thread_id):
+        case c.CreateThread(thread_id=thread_id) | c.ForkThread(thread_id=thread_id):
             raise MidstreamError("invalidState", "This thread exists already.", threadId=thread_id)
+        case c.TakeMergeBack():
+            return merging.take(changes, command)
+        case c.CancelTransfer():
+            return merging.cancel(changes, command)
+        case c.RollBack():
+            return rollback.roll_back(changes, command)
         case c.UpdateThread():
             return threads.update(changes, command)
         case c.ArchiveThread():
             return threads.archive(changes, command)
         case c.DeleteThread():
-            deletion.delete(changes)
+            deletion.delete(changes, command)
             return None
         case c.SwitchProvider():
             return threads.switch(changes, command)
@@ -171,5 +191,11 @@ def _note(changes: Changes, command: c.RuntimeCommand) -> None:
             recovery.update_session(changes, command)
         case c.LoseCheckpoints():
             threads.lose_checkpoints(changes, command)
+        case c.FailFork():
+            context.fail_fork(changes, command)
+        case c.SettleRevert():
+            rollback.settle_revert(changes, command)
+        case c.WithdrawMergeBacks():
+            merging.withdraw(changes, command)
         case c.RecoverThread():
             recovery.recover(changes)

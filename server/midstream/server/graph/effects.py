@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 from attrs import frozen
 
-from midstream.protocol.base import ItemId, RequestId, RunId
+from midstream.protocol.base import ItemId, ProviderThreadId, RequestId, RunId, ThreadId
 
 
 @frozen(kw_only=True)
@@ -54,4 +54,25 @@ class EraseTraces:
     native_refs: tuple[str, ...]
 
 
-Effect: TypeAlias = ExecuteAttempt | InterruptTurn | SteerTurn | AnswerRequest | EraseTraces
+@frozen(kw_only=True)
+class RevertConversation:
+    """Have a provider drop rolled-back runs from its own conversation, from `turn_ref` on, and see that it did."""
+
+    type: Literal["revertConversation"] = "revertConversation"
+    provider_thread_id: ProviderThreadId
+    turn_ref: str
+    run_ids: tuple[RunId, ...]
+
+
+@frozen(kw_only=True)
+class RecallMergeBacks:
+    """Tell the parent that the fork's runs after an ordinal were rolled back: what waits of them is not to be told."""
+
+    type: Literal["recallMergeBacks"] = "recallMergeBacks"
+    parent_thread_id: ThreadId
+    after_ordinal: int
+
+
+Effect: TypeAlias = (
+    ExecuteAttempt | InterruptTurn | SteerTurn | AnswerRequest | EraseTraces | RevertConversation | RecallMergeBacks
+)

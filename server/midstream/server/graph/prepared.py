@@ -39,12 +39,20 @@ def unsent_handoff(state: ThreadState, handoff_id: HandoffId) -> HandoffInfo:
     """Return a handoff that a run can still be given.
 
     Raises:
-        MidstreamError: handoffNotFound; invalidState, where it was superseded or given to a run already.
+        MidstreamError: handoffNotFound; invalidState, where it was superseded, was given to a run already, or is a
+            merge-back.
     """
     handoff = state.handoffs.get(handoff_id)
     if handoff is None:
         raise MidstreamError(
             "handoffNotFound", f"There is no handoff {handoff_id} in this thread.", handoffId=handoff_id
+        )
+    if tells_of_fork(handoff):
+        raise MidstreamError(
+            "invalidState",
+            f"Handoff {handoff_id} tells of a fork as it was when it was merged back; transfer/cancel takes it back.",
+            handoffId=handoff_id,
+            transferId=handoff.transfer_id,
         )
     if handoff.status != "ready" or handoff.target_run_id is not None:
         raise MidstreamError(
@@ -54,3 +62,8 @@ def unsent_handoff(state: ThreadState, handoff_id: HandoffId) -> HandoffInfo:
             status=handoff.status,
         )
     return handoff
+
+
+def tells_of_fork(handoff: HandoffInfo | None) -> bool:
+    """Return whether a handoff is a merge-back: it tells of another thread's runs, and no run has to name it."""
+    return handoff is not None and handoff.covered_thread_id not in (None, handoff.thread_id)

@@ -38,6 +38,7 @@ from midstream.server.graph.events import (
     ThreadPut,
     TransferPut,
 )
+from midstream.server.graph.inherited import Inherited
 from midstream.server.graph.texts import GrowingText
 
 TextKey: TypeAlias = tuple[ItemId, str, str | None]
@@ -62,7 +63,7 @@ class Lived:
 
 @frozen(kw_only=True)
 class ThreadState:
-    """A thread's records but its finished items, so that its size does not grow with what was said.
+    """A thread's own records but its finished items, so that its size does not grow with what was said.
 
     `live_items` are those that have not ended, `texts` their growing fields; `active_items` are all of the active run.
     """
@@ -77,6 +78,7 @@ class ThreadState:
     requests: Map[RequestId, RuntimeRequest] = Map()
     live_items: Map[ItemId, Item] = Map()
     texts: Map[TextKey, GrowingText] = Map()
+    inherited: Inherited = Inherited()
     active_items: Map[ItemId, Lived] = Map()
     active_run_id: RunId | None = None
     queue: tuple[RunId, ...] = ()

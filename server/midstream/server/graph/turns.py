@@ -11,13 +11,14 @@ from midstream.server.graph.commands import (
     BindProviderThread,
     FailResume,
 )
-from midstream.server.graph.context import deliver
+from midstream.server.graph.context import consume_forks, deliver, resolve_natively
 from midstream.server.graph.events import (
     CheckpointPut,
     HandoffPut,
     ProviderSessionPut,
     ProviderThreadPut,
 )
+from midstream.server.graph.inheritance import coverage_at
 from midstream.server.graph.threads import put_thread
 
 
@@ -39,21 +40,25 @@ def bind(changes: Changes, command: BindProviderThread) -> None:
         return
     if changes.state.sessions.get(command.session.id) != command.session:
         changes.put(ProviderSessionPut(command.session))
-    known = changes.state.provider_threads.get(command.provider_thread_id) or ProviderThread(
-        id=command.provider_thread_id,
-        thread_id=run.thread_id,
-        provider=run.provider,
-        session_id=None,
-        native_ref=None,
-        model=None,
-        status="idle",
-        first_run_ordinal=None,
-        last_run_ordinal=None,
-        native_run_ordinals=(),
-        handoff_ids=(),
-        missing_item_ids=(),
-        forked_from=command.forked_from,
-        stale_reasons=(),
+    known = (
+        changes.state.provider_threads.get(command.provider_thread_id)
+        or _forked(changes, command)
+        or ProviderThread(
+            id=command.provider_thread_id,
+            thread_id=run.thread_id,
+            provider=run.provider,
+            session_id=None,
+            native_ref=None,
+            model=None,
+            status="idle",
+            first_run_ordinal=None,
+            last_run_ordinal=None,
+            native_run_ordinals=(),
+            handoff_ids=(),
+            missing_item_ids=(),
+            forked_from=command.forked_from,
+            stale_reasons=(),
+        )
     )
     changes.put(
         ProviderThreadPut(
@@ -68,6 +73,8 @@ def bind(changes: Changes, command: BindProviderThread) -> None:
             )
         )
     )
+    if known.forked_from is not None:
+        resolve_natively(changes, run, command.native_ref)
     attempt = attrs.evolve(run.attempts[-1], provider_thread_id=known.id)
     changes.put_run(attrs.evolve(with_attempt(run, attempt), provider_thread_id=known.id))
     for handoff_id in run.handoff_ids:
@@ -76,6 +83,21 @@ def bind(changes: Changes, command: BindProviderThread) -> None:
         if not delivered and handoff.to_provider_thread_id != known.id:
             changes.put(HandoffPut(attrs.evolve(handoff, to_provider_thread_id=known.id)))
     put_thread(changes, attrs.evolve(changes.state.thread, active_provider_thread_id=known.id))
+
+
+def _forked(changes: Changes, command: BindProviderThread) -> ProviderThread | None:
+    """Return the record of a conversation that the provider forked, with the source's coverage at the fork's point."""
+    source = changes.state.inherited.provider_threads.get(command.forked_from or "")
+    if source is None:
+        return None
+    return attrs.evolve(
+        coverage_at(source, changes.state.inherited),
+        id=command.provider_thread_id,
+        thread_id=changes.state.thread.id,
+        forked_from=source.id,
+        missing_item_ids=(),
+        stale_reasons=(),
+    )
 
 
 def fail_resume(changes: Changes, command: FailResume) -> None:
@@ -122,6 +144,7 @@ def accept(changes: Changes, command: AcceptTurn) -> None:
     )
     for handoff_id in sent:
         deliver(changes, run, handoff_id)
+    consume_forks(changes, run)
     running = attrs.evolve(attempt, status="running", provider_turn_id=command.turn_ref)
     status: RunStatus = "waiting" if changes.state.pending_requests else "running"
     run = attrs.evolve(run, status=status, unsent_item_ids=None)

@@ -17,10 +17,15 @@ def native_source(
     able = target.capabilities
     if not able.fork or able.native_ids != "strong" or point.native_thread_ref is None:
         return None
-    if point.native_turn_ref is not None and not able.fork_at_turn:
-        return None
     source = next((known for known in history.provider_threads if known.id == point.provider_thread_id), None)
+    if source is not None and not (able.fork_at_turn and point.native_turn_ref) and not _at_head(source, to_tell):
+        return None
     if source is None or source.provider != target.provider or unusable(source, target, signals):
         return None
     complete = history.covered_by(source).issuperset(to_tell) and not source.missing_item_ids
     return source if complete else None
+
+
+def _at_head(source: ProviderThread, to_tell: tuple[int, ...]) -> bool:
+    """Return whether the conversation has nothing after the fork point, so that a fork of all of it will do."""
+    return max(source.native_run_ordinals, default=0) <= max(to_tell, default=0)

@@ -61,7 +61,8 @@ class History:
             if run.ordinal is not None and run.status in COVERED and (current is None or run.id != current.id)
         }
         if current is not None and current.ordinal is not None:
-            lived = any(current.ordinal in known.native_run_ordinals for known in self.provider_threads)
+            own = (known for known in self.provider_threads if known.thread_id == self.thread.id)
+            lived = any(current.ordinal in known.native_run_ordinals for known in own)
             told |= {current.ordinal} if lived else set()
         return tuple(sorted(told))
 

@@ -13,12 +13,13 @@ from midstream.protocol.records.config import Config, DriverName
 from midstream.protocol.records.provider import ProviderSession
 from midstream.server.checkpoints import CheckpointPolicy, CheckpointStore
 from midstream.server.graph.commands import RecoverThread, UpdateSession
-from midstream.server.graph.effects import EraseTraces
+from midstream.server.graph.effects import EraseTraces, RecallMergeBacks
 from midstream.server.handoff.tokens import count
 from midstream.server.providers.registry import DriverMaker, Registry
 from midstream.server.runtime.attachments import AttachmentStore
 from midstream.server.runtime.attendance import Attendance
 from midstream.server.runtime.audience import Audience
+from midstream.server.runtime.branching import Reverter
 from midstream.server.runtime.checkpointing import Checkpointer
 from midstream.server.runtime.clock import Clock, never_back, system_clock
 from midstream.server.runtime.engine import Engine
@@ -103,6 +104,7 @@ class Daemon:
                 retention=self._retention,
                 attachments=self.attachments,
                 eraser=Eraser(self.engine, self._sessions, self.attachments, self.checkpoints),
+                reverter=Reverter(self.engine, self._sessions),
                 audience=audience,
                 config=self._config,
             )
@@ -155,7 +157,7 @@ class Daemon:
         for thread_id in await self.store.live_threads():
             await self.engine.do(thread_id, RecoverThread())
         for stored in await self.store.pending_effects():
-            if isinstance(stored.effect, EraseTraces):
+            if isinstance(stored.effect, EraseTraces | RecallMergeBacks):
                 self._worker.submit(stored)
                 continue
             LOG.info("thread %s: not carried out, its run is over: %s", stored.thread_id, stored.effect.type)

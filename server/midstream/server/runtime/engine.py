@@ -17,8 +17,8 @@ from midstream.protocol.errors import MidstreamError
 from midstream.protocol.methods.params import ChangeParams
 from midstream.protocol.methods.table import METHODS
 from midstream.server.graph.changes import IdPrefix, Stamp
-from midstream.server.graph.commands import Command, CreateThread, UpdateSession
-from midstream.server.graph.decide import Answer, Decision, create, decide
+from midstream.server.graph.commands import Command, CreateThread, ForkThread, UpdateSession
+from midstream.server.graph.decide import Answer, Decision, create, decide, fork
 from midstream.server.graph.state import ThreadState
 from midstream.server.handoff.facts import RULES
 from midstream.server.runtime.cancellation import finish, finish_first
@@ -204,25 +204,51 @@ class Engine:
         self, params: ChangeParams, prepare: Callable[[], CreateThread], compose: Callable[[Answer], object]
     ) -> object:
         """Make a thread, once for each `commandId`: the command is prepared only where it is new."""
-        method = "thread/create"
         async with self._command(params) as command_id:
-            if (known := await self.replay(method, params)) is not None:
+            if (known := await self.replay("thread/create", params)) is not None:
                 return known.answer
-            command = prepare()
-            decision = create(command, self.stamp())
-            answer = compose(decision.answer)
-            receipt = self._receipt(method, params, answer)
-            write = Write(
-                thread_id=command.thread_id,
-                command_id=command_id,
-                first_sequence=1,
-                events=decision.events,
-                facts_version=RULES,
-                receipt=receipt,
-            )
-            await finish(self.store.commit(write))
-            self.remember(decision.state)
-            return answer
+            return await self._begin("thread/create", params, command_id, create(prepare(), self.stamp()), compose)
+
+    async def fork(
+        self,
+        params: ChangeParams,
+        source_id: ThreadId,
+        prepare: Callable[[Turn], Awaitable[ForkThread]],
+        compose: Callable[[Decision], object],
+    ) -> object:
+        """Make a fork of a thread, once for each `commandId`.
+
+        Raises:
+            MidstreamError: threadNotFound, or what `prepare` refuses.
+        """
+        async with self._command(params) as command_id:
+            if (known := await self.replay("thread/fork", params)) is not None:
+                return known.answer
+            async with self.thread(source_id) as turn:
+                decision = fork(turn.state, await prepare(turn), self.stamp())
+                return await self._begin("thread/fork", params, command_id, decision, lambda _: compose(decision))
+
+    async def _begin(
+        self,
+        method: str,
+        params: ChangeParams,
+        command_id: str | None,
+        decision: Decision,
+        compose: Callable[[Answer], object],
+    ) -> object:
+        answer = compose(decision.answer)
+        receipt = self._receipt(method, params, answer)
+        write = Write(
+            thread_id=decision.state.thread.id,
+            command_id=command_id,
+            first_sequence=1,
+            events=decision.events,
+            facts_version=RULES,
+            receipt=receipt,
+        )
+        await finish(self.store.commit(write))
+        self.remember(decision.state)
+        return answer
 
     @asynccontextmanager
     async def _command(self, params: ChangeParams) -> AsyncIterator[str | None]:

@@ -10,10 +10,12 @@ from attrs import frozen
 from midstream.protocol.base import RunRange
 from midstream.protocol.errors import MidstreamError
 from midstream.protocol.records.config import Config
-from midstream.protocol.records.handoff import ContextHandoff, HandoffInfo, HandoffStrategy
+from midstream.protocol.records.handoff import ContextHandoff, HandoffInfo, HandoffResolution, HandoffStrategy
 from midstream.protocol.records.run import Run, SwitchPlan
 from midstream.protocol.records.thread import ModelSelection
 from midstream.server.graph.changes import Stamp
+from midstream.server.graph.merging import waiting
+from midstream.server.graph.prepared import tells_of_fork
 from midstream.server.graph.state import ThreadState
 from midstream.server.handoff.basis import basis_of
 from midstream.server.handoff.build import build, build_edited
@@ -94,6 +96,12 @@ class Handoffs:
         built = build_edited(summary_text, budget_tokens=budget, nonce=secrets.token_hex(8), secrets=_secrets_of(state))
         return edited(old, built, self._stamp())
 
+    async def merge_backs(self, state: ThreadState) -> tuple[ContextHandoff, ...]:
+        """Return what forks gave to this thread and no run took yet, oldest first."""
+        named = [one.resolution for one in waiting(state)]
+        found = [await self._store.handoff(one.handoff_id) for one in named if isinstance(one, HandoffResolution)]
+        return tuple(handoff for handoff in found if handoff is not None)
+
     async def kept(
         self, state: ThreadState, wish: Wish, named: Iterable[HandoffInfo], current: Run | None, *, stale: bool
     ) -> Catchup | None:
@@ -101,7 +109,9 @@ class Handoffs:
 
         One that the user edited may be `stale`: then a delta follows it for the runs that it does not cover.
         """
-        for handoff in filter(unsent, named):
+        for handoff in named:
+            if not unsent(handoff) or tells_of_fork(handoff):
+                continue
             choices = CHOICES if handoff.strategy == "manual_context" else (None, handoff.strategy)
             for decided in [decided async for decided in self._decisions(state, wish, current, choices)]:
                 rest = self._rest(state, decided, wish, handoff, stale=stale)

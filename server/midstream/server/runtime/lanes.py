@@ -7,7 +7,8 @@ import logging
 from typing import Final
 
 from midstream.protocol.base import ThreadId
-from midstream.server.graph.effects import EraseTraces, ExecuteAttempt
+from midstream.server.graph.commands import WithdrawMergeBacks
+from midstream.server.graph.effects import EraseTraces, ExecuteAttempt, RecallMergeBacks, RevertConversation
 from midstream.server.runtime.background import Background
 from midstream.server.runtime.erasing import unless_deleted
 from midstream.server.runtime.execution import Execution, Word
@@ -37,6 +38,10 @@ class Lane:
                     self._background.spawn(self._work())
             case EraseTraces() as effect:
                 self._background.spawn(self._services.eraser.erase(self._thread_id, stored.id, effect))
+            case RevertConversation() as effect:
+                self._background.spawn(self._services.reverter.revert(self._thread_id, stored.id, effect))
+            case RecallMergeBacks() as effect:
+                self._background.spawn(self._recall(stored.id, effect))
             case word:
                 self._background.spawn(self._pass_on(word, stored.id))
 
@@ -50,6 +55,12 @@ class Lane:
                 LOG.info("run %s is not running: there is nobody to tell", word.run_id)
         finally:
             await self._services.engine.finish_effect(self._thread_id, effect_id)
+
+    async def _recall(self, effect_id: int, effect: RecallMergeBacks) -> None:
+        command = WithdrawMergeBacks(source_thread_id=self._thread_id, after_ordinal=effect.after_ordinal)
+        with unless_deleted(effect.parent_thread_id):
+            await self._services.engine.do(effect.parent_thread_id, command)
+        await self._services.engine.finish_effect(self._thread_id, effect_id)
 
     async def _work(self) -> None:
         while self._executions:

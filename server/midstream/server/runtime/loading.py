@@ -4,6 +4,7 @@ import attrs
 from immutables import Map
 
 from midstream.protocol.base import ThreadId
+from midstream.server.graph.inheritance import inherit
 from midstream.server.graph.state import ACTIVE, ThreadState, latest
 from midstream.server.store import Questions, Snapshot
 
@@ -13,10 +14,26 @@ async def load_state(store: Questions, thread_id: ThreadId) -> ThreadState | Non
     snapshot = await store.snapshot(thread_id)
     if snapshot is None:
         return None
-    state = state_of(snapshot)
+    state = await _with_inherited(store, state_of(snapshot))
     if state.active_run_id is None:
         return state
     return attrs.evolve(state, active_items=Map(await store.lived(state.active_run_id)))
+
+
+async def _with_inherited(store: Questions, state: ThreadState) -> ThreadState:
+    """Return a fork's state with what it has from its parent."""
+    point = state.thread.forked_from
+    source = None if point is None else await load_state(store, point.thread_id)
+    if point is None or source is None:
+        return state
+    last = None if point.item_id is None else await store.item(point.item_id)
+    inherited = inherit(source, point, last.ordinal if last else 0)
+    return attrs.evolve(
+        state,
+        inherited=inherited,
+        last_run_ordinal=max(state.last_run_ordinal, inherited.last_run_ordinal),
+        last_item_ordinal=max(state.last_item_ordinal, inherited.last_item_ordinal),
+    )
 
 
 def state_of(snapshot: Snapshot) -> ThreadState:

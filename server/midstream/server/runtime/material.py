@@ -4,8 +4,10 @@ from collections import Counter
 from typing import Final
 
 from midstream.protocol.base import ProviderKind
+from midstream.protocol.records.checkpoint import Checkpoint
 from midstream.protocol.records.handoff import HandoffStrategy, SectionKind
 from midstream.protocol.records.run import Run, SwitchPlan
+from midstream.server.graph.inheritance import known_provider_threads, known_runs
 from midstream.server.graph.state import COVERABLE, ThreadState
 from midstream.server.handoff.facts import Telling, bulk, load
 from midstream.server.handoff.material import ItemFacts, Material
@@ -29,13 +31,13 @@ async def gather(
     Of messages, and of commands, so many stored bytes are read, newest first.
     """
     ordinals = set(plan.run_ordinals)
-    by_ordinal = {run.ordinal: run for run in state.runs.values() if run.ordinal in ordinals}
+    by_ordinal = {run.ordinal: run for run in known_runs(state).values() if run.ordinal in ordinals}
     runs = tuple(by_ordinal[ordinal] for ordinal in sorted(ordinals) if ordinal in by_ordinal)
     known = state.provider_threads.get(plan.provider_thread_id or "")
     rows = [
         row
         for row in await store.facts_of_runs(tuple(run.id for run in runs))
-        if known is None or row.provider_thread_id != known.id
+        if (known is None or row.provider_thread_id != known.id) and _seen(state, row)
     ]
     if known is not None and known.missing_item_ids:
         have = {row.item_id for row in rows}
@@ -44,19 +46,23 @@ async def gather(
         rows.sort(key=lambda row: row.ordinal)
         told_of = {*(run.id for run in runs), *(row.run_id for row in rows)}
         runs = tuple(
-            sorted((run for run in state.runs.values() if run.id in told_of), key=lambda run: run.ordinal or 0)
+            sorted((run for run in known_runs(state).values() if run.id in told_of), key=lambda run: run.ordinal or 0)
         )
     read, unread = _worth_reading(rows, bulk_bytes)
     items = tuple(_facts(row) for row in read)
-    latest = state.checkpoints.get(state.latest_checkpoint_id or "")
+    standing = [
+        row
+        for thread_id in (*(scope for scope, _ in state.inherited.scopes), state.thread.id)
+        for row in await store.standing_facts(thread_id)
+        if _seen(state, row) and _retained(state, row.run_id)
+    ]
+    latest = _latest_standing(state)
     return Material(
         thread=state.thread,
         strategy=strategy,
         runs=runs,
         items=tuple(item for item in items if current is None or not _being_sent(item, current)),
-        standing=tuple(
-            _facts(row) for row in await store.standing_facts(state.thread.id) if _retained(state, row.run_id)
-        ),
+        standing=tuple(_facts(row) for row in standing),
         checkpoint=latest,
         diff=latest.files if latest else (),
         open_requests=state.pending_requests,
@@ -89,14 +95,31 @@ def _facts(row: FactsRow) -> ItemFacts:
     return ItemFacts(row.item_id, row.run_id, load(row.body))
 
 
+def _seen(state: ThreadState, row: FactsRow) -> bool:
+    """Return whether an item is the thread's own, or of what it inherits: a run can be tried again after the fork."""
+    return row.run_id in state.runs or row.ordinal <= state.inherited.last_item_ordinal
+
+
+def _latest_standing(state: ThreadState) -> Checkpoint | None:
+    """Return the latest checkpoint that no rolled-back run left."""
+    latest = state.checkpoints.get(state.latest_checkpoint_id or "")
+    run = state.runs.get((latest.run_id if latest else None) or "")
+    if run is None or run.status != "rolled_back":
+        return latest
+    standing = (run for run in known_runs(state).values() if run.status in COVERABLE and run.checkpoint_id is not None)
+    last = max(standing, key=lambda run: run.ordinal or 0, default=None)
+    known = state.inherited.checkpoints.update(state.checkpoints)
+    return None if last is None else known.get(last.checkpoint_id or "")
+
+
 def _provider_of(state: ThreadState, run: Run) -> ProviderKind:
     """Return who answered in a run: of one that is tried again elsewhere, the provider of the attempt before."""
-    bound = (state.provider_threads.get(attempt.provider_thread_id or "") for attempt in reversed(run.attempts))
+    bound = (known_provider_threads(state).get(attempt.provider_thread_id or "") for attempt in reversed(run.attempts))
     return next((known.provider for known in bound if known is not None), run.provider)
 
 
 def _retained(state: ThreadState, run_id: str | None) -> bool:
-    run = state.runs.get(run_id or "")
+    run = known_runs(state).get(run_id or "")
     return run is not None and run.status in COVERABLE
 
 

@@ -6,13 +6,14 @@ from typing import Final, TypeAlias
 import attrs
 from attrs import frozen
 
-from midstream.protocol.base import ProviderThreadId, Reason
+from midstream.protocol.base import ProviderKind, ProviderThreadId, Reason
 from midstream.protocol.errors import MidstreamError
 from midstream.protocol.records.config import Config
 from midstream.protocol.records.handoff import HandoffStrategy
 from midstream.protocol.records.provider import ProviderThread
 from midstream.protocol.records.run import Run, SwitchPlan
 from midstream.protocol.records.thread import ModelSelection, NextContext
+from midstream.server.graph.inheritance import known_provider_threads, known_runs
 from midstream.server.graph.state import ThreadState
 from midstream.server.handoff.build import effective_budget, minimum_tokens
 from midstream.server.handoff.material import Material
@@ -30,17 +31,22 @@ HANDED_OVER: Final[Mapping[str, HandoffStrategy]] = {
     "full_thread_summary": "full_thread_summary",
     "checkpoint_summary": "checkpoint_summary",
 }
+CANNOT_FORK: Final = Reason(code="resume_failed", message="The provider could not fork its conversation.")
 
 
 @frozen(kw_only=True)
 class Wish:
-    """Who is to answer next and how they should catch up; None leaves a choice to the configuration and the plan."""
+    """Who is to answer next and how they should catch up; None leaves a choice to the configuration and the plan.
+
+    `cannot_fork` are the native conversations that the provider was asked to fork just now, and could not.
+    """
 
     selection: ModelSelection
     context: NextContext
     strategy: HandoffStrategy | None = None
     budget_tokens: int | None = None
     summarizer: str | None = None
+    cannot_fork: frozenset[ProviderThreadId] = frozenset()
 
 
 @frozen(kw_only=True)
@@ -102,8 +108,8 @@ class Planner:
             runtime_mode=state.thread.runtime_mode,
             capabilities=provider.capabilities,
         )
-        budget = self._budget(wish.budget_tokens, provider.capabilities.handoff.context_window)
-        over: dict[ProviderThreadId, tuple[Reason, ...]] = {}
+        budget = self.budget(wish.budget_tokens, provider.capabilities.handoff.context_window)
+        over: dict[ProviderThreadId, tuple[Reason, ...]] = dict.fromkeys(wish.cannot_fork, (CANNOT_FORK,))
         needs: list[int] = []
         while True:
             plan = plan_switch(
@@ -119,8 +125,7 @@ class Planner:
             strategy = HANDED_OVER.get(plan.strategy)
             if strategy is None:
                 return Decided(plan=plan, material=None, budget=budget)
-            await self._ingest.refresh(state.thread.id)
-            gathered = await gather(self._store, state, plan, strategy, selection.provider, current)
+            gathered = await self.gather(state, plan, strategy, selection.provider, current)
             readable = provider.capabilities.mcp_servers and self._reader_offered()
             material = attrs.evolve(gathered, readable=readable)
             needs.append(minimum_tokens(material))
@@ -131,7 +136,21 @@ class Planner:
             message = f"What it missed does not fit {budget} tokens even when shortened."
             over[plan.provider_thread_id] = (Reason(code="over_budget", message=message),)
 
-    def _budget(self, asked: int | None, window: int | None) -> int:
+    async def gather(
+        self,
+        state: ThreadState,
+        plan: SwitchPlan,
+        strategy: HandoffStrategy,
+        target: ProviderKind,
+        current: Run | None = None,
+    ) -> Material:
+        """Gather what a plan has to tell, from facts that today's rules made."""
+        for thread_id in (*(scope for scope, _ in state.inherited.scopes), state.thread.id):
+            await self._ingest.refresh(thread_id)
+        return await gather(self._store, state, plan, strategy, target, current)
+
+    def budget(self, asked: int | None = None, window: int | None = None) -> int:
+        """Return the tokens that a handoff may take, in a provider's context window where it is known."""
         return effective_budget(asked or self._config().handoff.budget_tokens, window, None)
 
     def _policy(self) -> Policy:
@@ -183,12 +202,12 @@ def history_of(state: ThreadState) -> History:
         thread=state.thread,
         runs=tuple(
             sorted(
-                (run for run in state.runs.values() if run.ordinal is not None),
+                (run for run in known_runs(state).values() if run.ordinal is not None),
                 key=lambda run: run.ordinal or 0,
             )
         ),
-        provider_threads=tuple(sorted(state.provider_threads.values(), key=_by_id)),
-        handoffs=state.handoffs,
+        provider_threads=tuple(sorted(known_provider_threads(state).values(), key=_by_id)),
+        handoffs=state.inherited.handoffs.update(state.handoffs),
         transfers=tuple(transfer for transfer in state.transfers.values() if transfer.status == "pending"),
     )
 

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 from functools import partial
 from typing import Final, Self
 
+import attrs
 from attrs import frozen
 
 from midstream.protocol.base import Reason, ThreadId
@@ -13,17 +14,26 @@ from midstream.protocol.notifications import HandoffPhase
 from midstream.protocol.records.handoff import ContextHandoff
 from midstream.protocol.records.item import UserMessageItem
 from midstream.protocol.records.run import Message, Run, SwitchPlan
-from midstream.server.graph.commands import AttachBaseline, BindProviderThread, FailResume, FixPlan, MarkDelivering
+from midstream.server.graph.commands import (
+    AttachBaseline,
+    BindProviderThread,
+    FailFork,
+    FailResume,
+    FixPlan,
+    MarkDelivering,
+)
 from midstream.server.graph.effects import ExecuteAttempt
 from midstream.server.graph.state import ThreadState
 from midstream.server.providers.adapter import (
     ContextBlock,
     McpServer,
     NativeThread,
+    ProviderError,
     ResumeFailed,
     ThreadOptions,
     TurnInput,
 )
+from midstream.server.runtime.branching import fork_turn
 from midstream.server.runtime.engine import Turn
 from midstream.server.runtime.handoffs import NOT_ASKED, Catchup, Summarised
 from midstream.server.runtime.planning import Decided, Wish, context_of
@@ -43,6 +53,14 @@ class Superseded(Exception):
     """The run goes on without this attempt."""
 
 
+class ForkFailed(Exception):
+    """The provider could not fork its conversation."""
+
+    def __init__(self, provider_thread_id: str, message: str) -> None:
+        super().__init__(message)
+        self.provider_thread_id = provider_thread_id
+
+
 @frozen(kw_only=True)
 class Prepared:
     """A turn that can be sent."""
@@ -58,6 +76,7 @@ class Conversation:
 
     provider_thread_id: str
     native: NativeThread
+    forked_from: str | None = None
 
 
 class Preparation:
@@ -70,6 +89,7 @@ class Preparation:
         self._effect = effect
         self._stack = AsyncExitStack()
         self._handoffs: tuple[ContextHandoff, ...] = ()
+        self._cannot_fork: frozenset[str] = frozenset()
         self._resolved = False
         self._report = HandoffReport(services.audience, thread_id, run_id=effect.run_id)
 
@@ -100,6 +120,9 @@ class Preparation:
             except ResumeFailed as error:
                 await self._fail_resume(catchup.plan, error)
                 continue
+            except ForkFailed as error:
+                await self._fail_fork(error)
+                continue
             return await self._ready(live, conversation, catchup)
         raise MidstreamError("invalidState", "The provider's conversations could not be resumed.")
 
@@ -127,7 +150,7 @@ class Preparation:
         await self._services.planner.probe(run.selection)  # not under the lock: the agent may be slow to start
         async with self._engine.thread(self._thread_id) as turn:
             run = self._run_of(turn.state)
-            wish = Wish(selection=run.selection, context=context_of(run.plan))
+            wish = Wish(selection=run.selection, context=context_of(run.plan), cannot_fork=self._cannot_fork)
             named = [turn.state.handoffs[handoff_id] for handoff_id in run.handoff_ids]
             catchup = await self._services.handoffs.kept(turn.state, wish, named, run, stale=True)
             if catchup is not None:
@@ -153,6 +176,8 @@ class Preparation:
 
     async def _fix(self, turn: Turn, run: Run, catchup: Catchup) -> Catchup:
         known = turn.state.handoffs
+        merged = await self._services.handoffs.merge_backs(turn.state)
+        catchup = attrs.evolve(catchup, handoffs=(*catchup.handoffs, *merged))
         await turn.do(
             FixPlan(
                 run_id=run.id,
@@ -192,6 +217,8 @@ class Preparation:
     async def _converse(
         self, live: LiveSession, state: ThreadState, plan: SwitchPlan, options: ThreadOptions
     ) -> Conversation:
+        if plan.strategy == "native_fork":
+            return await self._fork(live, state, options)
         known = state.provider_threads.get(plan.provider_thread_id or "")
         if known is None or known.native_ref is None:
             native = await live.session.start_thread(options)
@@ -203,6 +230,24 @@ class Preparation:
             native = await live.session.resume_thread(known.native_ref, options)
             live.loaded.add(native.ref)
         return Conversation(provider_thread_id=known.id, native=native)
+
+    async def _fork(self, live: LiveSession, state: ThreadState, options: ThreadOptions) -> Conversation:
+        """Have the provider fork its own conversation at the fork's point."""
+        point = next(one.source_point for one in state.transfers.values() if one.type == "fork")
+        source = state.inherited.provider_threads[point.provider_thread_id or ""]
+        try:
+            async with self._engine.thread(source.thread_id) as turn:
+                turn_ref = fork_turn(turn.state, source.id, point, live.session.capabilities)
+            native = await live.session.fork_thread(point.native_thread_ref or "", turn_ref, options)
+        except (ProviderError, MidstreamError) as error:
+            raise ForkFailed(source.id, str(error)) from error
+        live.loaded.add(native.ref)
+        return Conversation(provider_thread_id=self._engine.new_id("pth"), native=native, forked_from=source.id)
+
+    async def _fail_fork(self, error: ForkFailed) -> None:
+        self._cannot_fork |= {error.provider_thread_id}
+        run_id, attempt = self._effect.run_id, self._effect.attempt
+        await self._engine.do(self._thread_id, FailFork(run_id=run_id, attempt=attempt, error=str(error)))
 
     async def _fail_resume(self, plan: SwitchPlan, error: ResumeFailed) -> None:
         reason = Reason(
@@ -224,6 +269,7 @@ class Preparation:
                 native_ref=conversation.native.ref,
                 model=conversation.native.model,
                 session=live.record,
+                forked_from=conversation.forked_from,
             ),
         )
         turn_input = await self._input(catchup)

@@ -1,14 +1,15 @@
 """A whole thread as clients read it."""
 
 from midstream.protocol.records.read import ThreadRead
+from midstream.server.graph.inheritance import known_runs
 from midstream.server.graph.state import ThreadState
 
 
 def thread_read(state: ThreadState) -> ThreadRead:
-    """Return a thread's records as they stand, oldest first."""
+    """Return a thread's records as they stand, oldest first; of inherited ones, the runs."""
     return ThreadRead(
         thread=state.thread,
-        runs=tuple(sorted(state.runs.values(), key=lambda run: run.id)),
+        runs=tuple(sorted(known_runs(state).values(), key=lambda run: run.id)),
         provider_threads=tuple(sorted(state.provider_threads.values(), key=lambda known: known.id)),
         transfers=tuple(sorted(state.transfers.values(), key=lambda transfer: transfer.id)),
         handoffs=tuple(sorted(state.handoffs.values(), key=lambda handoff: handoff.id)),

@@ -7,6 +7,7 @@ from attrs import frozen
 from midstream.protocol.records.config import Config
 from midstream.server.runtime.attachments import AttachmentStore
 from midstream.server.runtime.audience import Audience
+from midstream.server.runtime.branching import Reverter
 from midstream.server.runtime.checkpointing import Checkpointer
 from midstream.server.runtime.engine import Engine
 from midstream.server.runtime.erasing import Eraser
@@ -36,5 +37,6 @@ class Services:
     retention: Retention
     attachments: AttachmentStore
     eraser: Eraser
+    reverter: Reverter
     audience: Audience
     config: Callable[[], Config]

@@ -3,6 +3,7 @@
 import sqlite3
 from typing import Final, Literal, TypeAlias
 
+import orjson
 from attrs import frozen
 
 from midstream.protocol.base import ItemId, RunId, ThreadId
@@ -57,6 +58,14 @@ def items_of_runs(connection: sqlite3.Connection, run_ids: tuple[RunId, ...]) ->
     return _named(connection, "i.run_id", run_ids)
 
 
+def last_ordinal(connection: sqlite3.Connection, run_id: RunId) -> tuple[ItemId, int] | None:
+    """Return a run's last item and its ordinal; None where it has none."""
+    row = connection.execute(
+        "SELECT id, ordinal FROM items WHERE run_id = ? ORDER BY ordinal DESC LIMIT 1", (run_id,)
+    ).fetchone()
+    return None if row is None else (row[0], row[1])
+
+
 def live_items(connection: sqlite3.Connection, thread_id: ThreadId) -> tuple[Item, ...]:
     """Return a thread's items that have not ended, in order."""
     rows = connection.execute(f"{ITEM} WHERE i.thread_id = ? AND i.live ORDER BY i.ordinal", (thread_id,))
@@ -64,10 +73,15 @@ def live_items(connection: sqlite3.Connection, thread_id: ThreadId) -> tuple[Ite
 
 
 def page(
-    connection: sqlite3.Connection, scopes: Scopes, run_id: RunId | None, anchor: ItemAnchor, limit: int
+    connection: sqlite3.Connection,
+    scopes: Scopes,
+    run_id: RunId | None,
+    anchor: ItemAnchor,
+    limit: int,
+    without: frozenset[RunId],
 ) -> Page | None:
-    """Return a page of items; None where the anchor is no item of these threads."""
-    listing = _Listing(connection, scopes, run_id)
+    """Return a page of items, none of the runs `without`; None where the anchor is no item of these threads."""
+    listing = _Listing(connection, scopes, run_id, without)
     match anchor:
         case ItemAnchor(after=str(item_id)):
             place = listing.place(item_id)
@@ -87,12 +101,15 @@ def page(
 class _Listing:
     """The items of some threads, in one order. Each thread is asked for itself, so that its index is followed."""
 
-    def __init__(self, connection: sqlite3.Connection, scopes: Scopes, run_id: RunId | None) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, scopes: Scopes, run_id: RunId | None, without: frozenset[RunId]
+    ) -> None:
         self._connection = connection
         self._scopes = scopes
         # The plus keeps SQLite from walking the whole thread for the items of one run.
         self._where = "i.thread_id = ?" if run_id is None else "i.run_id = ? AND +i.thread_id = ?"
         self._run = () if run_id is None else (run_id,)
+        self._without = orjson.dumps(sorted(without)).decode()
 
     def place(self, item_id: ItemId) -> int | None:
         row = self._connection.execute("SELECT thread_id, ordinal FROM items WHERE id = ?", (item_id,)).fetchone()
@@ -119,11 +136,13 @@ class _Listing:
         return self.after((earlier[-1].ordinal if earlier else place) - 1, limit)
 
     def _rows(self, above: int, below: int, order: Literal["ASC", "DESC"], limit: int) -> list[Item]:
-        statement = f"{ITEM} WHERE {self._where} AND i.ordinal > ? AND i.ordinal < ? ORDER BY i.ordinal {order} LIMIT ?"
+        skipped = "coalesce(i.run_id NOT IN (SELECT value FROM json_each(?)), 1)"
+        statement = f"{ITEM} WHERE {self._where} AND i.ordinal > ? AND i.ordinal < ? AND {skipped}"
+        statement += f" ORDER BY i.ordinal {order} LIMIT ?"
         rows: list[tuple[bytes, int]] = []
         for thread_id, upto in self._scopes:
             end = below if upto is None else min(below, upto + 1)
-            rows.extend(self._connection.execute(statement, (*self._run, thread_id, above, end, limit)))
+            rows.extend(self._connection.execute(statement, (*self._run, thread_id, above, end, self._without, limit)))
         rows.sort(key=lambda row: row[1], reverse=order == "DESC")
         return [decode_item(row[0]) for row in rows[:limit]]
 

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-from midstream.protocol.base import CheckpointId, HandoffId, ItemId, RequestId, RunId, ThreadId
+from midstream.protocol.base import CheckpointId, HandoffId, ItemId, RequestId, RunId, ThreadId, TransferId
 from midstream.protocol.records.checkpoint import Checkpoint
-from midstream.protocol.records.handoff import ContextHandoff
+from midstream.protocol.records.handoff import ContextHandoff, ContextTransfer
 from midstream.protocol.records.item import Item
 from midstream.protocol.records.request import RuntimeRequest
 from midstream.protocol.records.run import Run
@@ -85,6 +85,10 @@ class Questions:
         """Return a whole handoff."""
         return await self._read(reader.handoff, handoff_id)
 
+    async def transfer(self, transfer_id: TransferId) -> ContextTransfer | None:
+        """Return a transfer."""
+        return await self._read(reader.record, ContextTransfer, transfer_id)
+
     async def request(self, request_id: RequestId) -> RuntimeRequest | None:
         """Return a request."""
         return await self._read(reader.record, RuntimeRequest, request_id)
@@ -97,9 +101,24 @@ class Questions:
         """Return an item."""
         return await self._read(items.item, item_id)
 
-    async def items(self, scopes: Scopes, run_id: RunId | None, anchor: ItemAnchor, limit: int) -> Page | None:
-        """Return a page of items, of one run or of all; None where the anchor is no item of these threads."""
-        return await self._read(items.page, scopes, run_id, anchor, limit)
+    async def items(
+        self,
+        scopes: Scopes,
+        run_id: RunId | None,
+        anchor: ItemAnchor,
+        limit: int,
+        without: frozenset[RunId] = frozenset(),
+    ) -> Page | None:
+        """Return a page of items, of one run or of all but some; None where the anchor is no item of these threads."""
+        return await self._read(items.page, scopes, run_id, anchor, limit, without)
+
+    async def last_item(self, run_id: RunId) -> tuple[ItemId, int] | None:
+        """Return a run's last item and its ordinal; None where it has none."""
+        return await self._read(items.last_ordinal, run_id)
+
+    async def forks(self, thread_id: ThreadId) -> tuple[ThreadId, ...]:
+        """Return the threads that inherit from a thread, oldest first."""
+        return await self._read(reader.forks, thread_id)
 
     async def items_of_runs(self, run_ids: tuple[RunId, ...]) -> tuple[Item, ...]:
         """Return all items of these runs, in the order of their ordinals."""

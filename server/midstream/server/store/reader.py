@@ -75,6 +75,16 @@ def threads(
     return tuple(decode(row[0], Thread) for row in shown), more
 
 
+def forks(connection: sqlite3.Connection, thread_id: ThreadId) -> tuple[ThreadId, ...]:
+    """Return the threads whose point is in a thread, oldest first."""
+    rows = connection.execute(
+        "SELECT t.id FROM threads t JOIN events e ON e.position = t.position"
+        " WHERE json_extract(CAST(e.body AS TEXT), '$.forkedFrom.threadId') = ? ORDER BY t.id",
+        (thread_id,),
+    )
+    return tuple(row[0] for row in rows)
+
+
 def live_threads(connection: sqlite3.Connection) -> tuple[ThreadId, ...]:
     """Return the threads that are not idle, or whose queue is held."""
     return tuple(row[0] for row in connection.execute("SELECT id FROM threads WHERE live ORDER BY id"))

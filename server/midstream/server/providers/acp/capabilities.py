@@ -33,6 +33,7 @@ class Agent:
     embedded_context: bool
     images: bool
     fork_at_turn: bool
+    rewind: bool
     steer: bool
     questions: bool
     turn_started: bool
@@ -57,6 +58,7 @@ def parse_agent(initialized: JsonObject) -> Agent:
         embedded_context=prompts.get("embeddedContext") is True,
         images=prompts.get("image") is True,
         fork_at_turn=ours.get("forkAtTurn") is True,
+        rewind=ours.get("rewind") is True,
         steer=ours.get("steer") is True,
         questions=ours.get("questions") is True,
         turn_started=ours.get("turnStarted") is True,
@@ -76,7 +78,7 @@ def capabilities(agent: Agent, models: bool) -> Capabilities:
         resume=agent.resume or agent.load,
         fork=agent.fork,
         fork_at_turn=agent.fork_at_turn,
-        rollback=False,
+        rollback=agent.rewind,
         steer=agent.steer,
         interrupt=True,
         approvals=True,

@@ -131,12 +131,21 @@ class AcpSession:
         return await self._opened(forked, options)
 
     async def revert_thread(self, ref: str, turn_ref: str) -> None:
-        """Refuse: the protocol has no word for it."""
-        raise ProviderError(failure("validation_error", "The agent cannot drop turns of a conversation."))
+        """Drop a turn and all after it from an open conversation; files stay as they are."""
+        turns = [turn.ref for turn in await self.read_turns(ref)]
+        if turn_ref not in turns:
+            raise ProviderError(failure("validation_error", f"The agent knows no turn {turn_ref}."))
+        before = turns[: turns.index(turn_ref)]
+        await self._requests.call("_midstream/rewind", {"sessionId": ref, "toTurn": before[-1] if before else None})
 
     async def read_turns(self, ref: str) -> tuple[NativeTurn, ...]:
-        """Refuse: the protocol has no word for it."""
-        raise ProviderError(failure("validation_error", "The agent does not tell the turns of a conversation."))
+        """Return the turns of an open conversation as the agent has them now, oldest first."""
+        if not self._agent.rewind:
+            raise ProviderError(failure("validation_error", "The agent does not tell its turns."))
+        answered = await self._requests.call("_midstream/turns", {"sessionId": ref})
+        turns = answered.get("turns")
+        refs = turns if isinstance(turns, list) else []
+        return tuple(NativeTurn(ref=turn, completed=True) for turn in refs if isinstance(turn, str))
 
     async def run_turn(self, ref: str, turn: TurnInput, options: ThreadOptions) -> AsyncGenerator[ProviderEvent, None]:
         """Send a turn and yield what happens until it has ended."""

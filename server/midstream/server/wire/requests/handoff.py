@@ -42,8 +42,9 @@ def handlers(host: Host) -> dict[str, Handler]:
             supported = decided.plan.strategy != "unsupported"
             handoff = host.daemon.handoffs.make(turn.state, decided, wish, summarised) if supported else None
             made = () if handoff is None else (handoff,)
+            merged = await host.daemon.handoffs.merge_backs(turn.state) if supported else ()
             _ready(report, handoff)
-            result = HandoffPreviewResult(plan=decided.plan, handoffs=made)
+            result = HandoffPreviewResult(plan=decided.plan, handoffs=(*made, *merged))
             return Prepared(StoreHandoffs(handoffs=made), lambda _: result)
 
         def wish_of(turn: Turn) -> Wish:

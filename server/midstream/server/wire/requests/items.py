@@ -12,6 +12,7 @@ from midstream.protocol.methods.thread import (
     ThreadItemsResult,
 )
 from midstream.protocol.records.item import FileChangeItem, Item
+from midstream.server.graph.inheritance import known_runs
 from midstream.server.graph.items import as_it_stands
 from midstream.server.graph.state import LIVE_ITEM
 from midstream.server.store import ItemAnchor
@@ -36,11 +37,11 @@ def handlers(host: Host) -> dict[str, Handler]:
         if not 1 <= limit <= LARGEST_PAGE:
             raise InvalidParams(f"expected 1 to {LARGEST_PAGE}", "limit")
         async with host.daemon.engine.thread(params.thread_id) as turn:
-            if params.run_id is not None and params.run_id not in turn.state.runs:
+            if params.run_id is not None and params.run_id not in known_runs(turn.state):
                 message = f"There is no run {params.run_id} in this thread."
                 raise MidstreamError("runNotFound", message, runId=params.run_id)
             page = await host.daemon.store.items(
-                ((params.thread_id, None),),
+                (*turn.state.inherited.scopes, (params.thread_id, None)),
                 params.run_id,
                 ItemAnchor(
                     after=params.after_item_id,
@@ -49,6 +50,7 @@ def handlers(host: Host) -> dict[str, Handler]:
                     last=params.last is not None,
                 ),
                 limit,
+                turn.state.inherited.left_out,
             )
             if page is None:
                 anchor = next(filter(None, anchors))

@@ -11,7 +11,7 @@ from midstream.protocol.methods.run import ReplacedHandoff, RunStartParams, RunS
 from midstream.protocol.records.handoff import ContextHandoff, HandoffInfo
 from midstream.protocol.records.run import Message, Run, SwitchPlan
 from midstream.server.graph.commands import RestartRun, StartRun, SteerRun
-from midstream.server.graph.prepared import unsent_handoff
+from midstream.server.graph.prepared import tells_of_fork, unsent_handoff
 from midstream.server.graph.state import ThreadState
 from midstream.server.runtime.attachments import check_attachments
 from midstream.server.runtime.engine import Prepared, Turn
@@ -118,7 +118,8 @@ class _Named:
 
 
 async def _named(host: Host, state: ThreadState, params: RunStartParams, wish: Wish) -> _Named:
-    named = [unsent_handoff(state, handoff_id) for handoff_id in params.handoff_ids or ()]
+    asked = (handoff_id for handoff_id in params.handoff_ids or () if not tells_of_fork(state.handoffs.get(handoff_id)))
+    named = [unsent_handoff(state, handoff_id) for handoff_id in asked]  # merge-backs are sent in any case
     if not named:
         return _Named()
     handoffs, stale = host.daemon.handoffs, params.allow_stale_handoff is True

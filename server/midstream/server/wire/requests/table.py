@@ -1,6 +1,7 @@
 """All request handlers of this build."""
 
 from midstream.server.wire.requests import (
+    branches,
     checkpoint,
     handoff,
     items,
@@ -14,7 +15,7 @@ from midstream.server.wire.requests import (
 from midstream.server.wire.requests.host import Host
 from midstream.server.wire.service import Handler
 
-FAMILIES = (thread, items, subscription, run_start, run, provider, handoff, checkpoint, request)
+FAMILIES = (thread, branches, items, subscription, run_start, run, provider, handoff, checkpoint, request)
 
 
 def all_handlers(host: Host) -> dict[str, Handler]:

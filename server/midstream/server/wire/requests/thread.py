@@ -81,7 +81,8 @@ def handlers(host: Host) -> dict[str, Handler]:
 
         async def prepare(turn: Turn) -> Prepared:
             kept.extend(native_conversations(turn.state))
-            return Prepared(DeleteThread(), lambda _: None)
+            forks = await host.daemon.store.forks(turn.thread_id)
+            return Prepared(DeleteThread(forks=forks), lambda _: None)
 
         await host.change("thread/delete", params, params.thread_id, prepare)
         if kept:

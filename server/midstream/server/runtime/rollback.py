@@ -1,0 +1,40 @@
+"""What a rollback has to know beside its thread: whose files to go back to, and which forks still stand."""
+
+from midstream.protocol.base import ThreadId
+from midstream.protocol.errors import MidstreamError
+from midstream.protocol.records.checkpoint import Checkpoint
+from midstream.server.graph.inheritance import known_runs
+from midstream.server.graph.rollback import later_runs
+from midstream.server.graph.state import COVERABLE, ThreadState
+from midstream.server.store import Store
+
+
+def files_after(state: ThreadState, ordinal: int) -> Checkpoint | None:
+    """Return the files as they stood after a run: its own checkpoint, or as the first run after it found them.
+
+    None where nothing would be rolled back.
+
+    Raises:
+        MidstreamError: checkpointNotFound, where neither is kept.
+    """
+    later = later_runs(state, ordinal)
+    if not later:
+        return None
+    standing = (run for run in known_runs(state).values() if run.status in COVERABLE and (run.ordinal or 0) <= ordinal)
+    last = max(standing, key=lambda run: run.ordinal or 0, default=None)
+    known = state.inherited.checkpoints.update(state.checkpoints)
+    for checkpoint_id in ((last.checkpoint_id if last else None), later[0].baseline_checkpoint_id):
+        checkpoint = known.get(checkpoint_id or "")
+        if checkpoint is not None and checkpoint.status == "ready":
+            return checkpoint
+    raise MidstreamError(
+        "checkpointNotFound",
+        f"The files as they were after run {ordinal} are not kept; roll back without restoring them.",
+        threadId=state.thread.id,
+    )
+
+
+async def standing(store: Store, state: ThreadState) -> frozenset[ThreadId]:
+    """Return the forks that gave their work to this thread and are still there."""
+    sources = {transfer.source_thread_id for transfer in state.transfers.values() if transfer.type == "merge_back"}
+    return frozenset([source for source in sources if await store.thread(source) is not None])
