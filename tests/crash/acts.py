@@ -257,6 +257,66 @@ async def delete(stage: Stage) -> None:
     await editor.say(kept, stage.words())
 
 
+async def fork(stage: Stage) -> None:
+    """A thread is forked, and its agent forks the conversation."""
+    editor = stage.editor
+    thread = await editor.new_thread(stage.workspace)
+    kept = await editor.say(thread, stage.words())
+    await editor.say(thread, stage.words())
+    stage.arm()
+    made = await editor.call("thread/fork", thread_id=thread.id, from_={"type": "run", "runId": kept.id})
+    await editor.say(made.thread, stage.words())
+
+
+async def fork_in_vain(stage: Stage) -> None:
+    """An agent that since its last start forks nothing is to go on with a fork."""
+    editor = stage.editor
+    thread = await editor.new_thread(stage.workspace, "moody")
+    kept = await editor.say(thread, stage.words())
+    await editor.say(thread, stage.words("crash"))
+    made = await editor.call("thread/fork", thread_id=thread.id, from_={"type": "run", "runId": kept.id})
+    mood(stage.workspace, "--no-fork", "--no-fork-at-turn")
+    stage.arm()
+    await editor.say(made.thread, stage.words())
+
+
+async def merge_back(stage: Stage) -> None:
+    """A fork's work is given to its parent, taken back, and given again."""
+    editor = stage.editor
+    thread = await editor.new_thread(stage.workspace)
+    await editor.say(thread, stage.words())
+    made = await editor.call("thread/fork", thread_id=thread.id)
+    await editor.say(made.thread, "say: of the fork")
+    stage.arm()
+    given = await editor.call("thread/mergeBack", thread_id=made.thread.id)
+    await editor.call("transfer/cancel", transfer_id=given.transfer.id)
+    await editor.call("thread/mergeBack", thread_id=made.thread.id)
+    await editor.say(thread, stage.words())
+
+
+async def roll_back(stage: Stage) -> None:
+    """A fork takes back what its parent waits for, and its agent forgets it."""
+    editor = stage.editor
+    thread = await editor.new_thread(stage.workspace)
+    await editor.say(thread, stage.words())
+    made = await editor.call("thread/fork", thread_id=thread.id)
+    await editor.call("thread/subscribe", thread_id=made.thread.id)
+    await editor.say(made.thread, "say: of the fork")
+    given = await editor.call("thread/mergeBack", thread_id=made.thread.id)
+    (known,) = (await editor.read(made.thread)).provider_threads
+    told = len(editor.told)
+    stage.arm()
+    await editor.call("thread/rollback", thread_id=made.thread.id, to_run_ordinal=1)
+    for record_id, status in ((known.id, "idle"), (given.transfer.id, "superseded")):
+        await editor.until(
+            lambda n, record_id=record_id, status=status: (  # type: ignore[misc]
+                getattr(n, "record", None) is not None
+                and (n.record.id, getattr(n.record, "status", "")) == (record_id, status)  # type: ignore[union-attr]
+            ),
+            told,
+        )
+
+
 ACTS: Final[tuple[Act, ...]] = (
     leave,
     switch_back,
@@ -278,5 +338,9 @@ ACTS: Final[tuple[Act, ...]] = (
     delegate,
     outgrow,
     delete,
+    fork,
+    fork_in_vain,
+    merge_back,
+    roll_back,
     begin,
 )

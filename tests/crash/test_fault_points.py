@@ -1,17 +1,14 @@
 """``kill -9`` of the daemon before and after each commit, each effect, and each thing that it does outside."""
 
-import ast
 import asyncio
 import fcntl
 import json
-import re
 from pathlib import Path
 from typing import get_args
 
 import pytest
 import pytest_asyncio
 
-import midstream.server
 from crash import acts
 from crash.acts import ACTS, Act
 from crash.stage import Stage, play
@@ -20,11 +17,9 @@ from midstream.server.graph.commands import ExpireRequests, RecoverThread, Runti
 from support.fault_points import all_points
 
 pytestmark = pytest.mark.timeout(600)  # the first case of each worker waits for all acts
-UNUSED = {"Session.fork_thread", "Session.revert_thread", "Session.read_turns"}
-"""What nothing in the daemon asks for yet."""
 AROUND = {ExpireRequests, UpdateSession, RecoverThread}
 """Commands that are not part of carrying a run out."""
-POINTS = [point for point in all_points() if point.split(" ", 1)[1] not in UNUSED]
+POINTS = list(all_points())
 
 
 @pytest.fixture(scope="session")
@@ -88,14 +83,3 @@ async def test_a_commit_of_a_run_that_fails_once_loses_nothing_and_leaves_the_th
         await judge(stage)
     finally:
         await stage.close()
-
-
-@pytest.mark.parametrize("name", sorted(UNUSED))
-def test_what_has_no_act_is_used_nowhere(name: str) -> None:
-    server = Path(next(iter(midstream.server.__path__)))
-    modules = [module for part in ("runtime", "wire") for module in (server / part).rglob("*.py")]
-    nodes = [node for module in modules for node in ast.walk(ast.parse(module.read_text()))]
-    used = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    used |= {node.id for node in nodes if isinstance(node, ast.Name)}
-    assert {"start_thread", "StartRun"} <= used
-    assert re.split("[. ]", name)[-1] not in used

@@ -20,7 +20,7 @@ from scenarios.steps import of_type, received
 from support.editor import Refused
 
 TOKEN: Final = re.compile(r"token-\d+\.")
-TERMINAL: Final = ("completed", "interrupted", "failed", "cancelled")
+TERMINAL: Final = ("completed", "interrupted", "failed", "cancelled", "rolled_back")
 ENDED_WITHIN: Final = 20.0
 
 
@@ -119,7 +119,9 @@ async def goes_on(stage: Stage, editor: Recorder, thread: Thread) -> None:
             await _ended(editor, run)
     entries = await editor.recall(thread, thread.selection.provider)
     read = await editor.read(thread)
-    said = [item for item in of_type(await editor.items(thread), "userMessage") if TOKEN.search(item.text)]
+    taken_back = {run.id for run in read.runs if run.status == "rolled_back"}
+    messages = of_type(await editor.items(thread), "userMessage")
+    said = [item for item in messages if item.run_id not in taken_back and TOKEN.search(item.text)]
     once_known(received(entries), {token for item in said for token in TOKEN.findall(item.text)})
     obeyed = stage.workspace / "log.txt"
     lines = obeyed.read_text().split() if obeyed.exists() else []

@@ -102,7 +102,8 @@ def watch_commits() -> None:
         reach(f"before effect {effects[stored.id]}")
         submit(self, stored)
 
-    engine.decide, engine.create = noting(engine.decide), noting(engine.create)  # type: ignore[attr-defined]
+    for name in ("decide", "create", "fork"):
+        setattr(engine, name, noting(getattr(engine, name)))
     Store.commit, EffectWorker.submit = committed, submitted  # type: ignore[method-assign]
 
 

@@ -248,10 +248,11 @@ class ThreadSearchResult:
 
 @frozen(kw_only=True)
 class ThreadExportParams(Params):
-    """Export a thread."""
+    """Export a thread; secrets are taken out of it unless `secrets` is true."""
 
     thread_id: ThreadId
     format: Literal["markdown", "jsonl"]
+    secrets: bool | None = optional()
 
 
 @frozen(kw_only=True)

@@ -35,6 +35,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
             data_dir, workspace = _path(options.data_dir), _path(options.workspace)
             return list_threads(data_dir, workspace, archived=options.archived, as_json=options.json)
+        case "export":
+            from midstream.server.cli.exporting import export
+
+            return export(_path(options.data_dir), options.thread, as_jsonl=options.jsonl, secrets=options.secrets)
         case "agents":
             from midstream.server.cli.agents import agents
 
@@ -68,7 +72,11 @@ def _parser() -> argparse.ArgumentParser:
     threads.add_argument("--json", action="store_true", help="print JSON")
     agents = commands.add_parser("agents", help="start each configured agent once, and say whether it works")
     agents.add_argument("--json", action="store_true", help="print JSON")
-    for command in (serve, doctor, threads):
+    document = commands.add_parser("export", help="print one thread as Markdown")
+    document.add_argument("thread", help="its id, as midstream list shows it")
+    document.add_argument("--jsonl", action="store_true", help="every record as a line of JSON instead")
+    document.add_argument("--secrets", action="store_true", help="leave in what looks like a secret")
+    for command in (serve, doctor, threads, document):
         command.add_argument("--data-dir", help="where threads are kept")
     for command in (serve, doctor, agents):
         command.add_argument("--config", help="the configuration file")

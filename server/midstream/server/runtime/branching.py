@@ -14,6 +14,7 @@ from midstream.server.providers.adapter import ProviderError, Session, ThreadOpt
 from midstream.server.quoting import Quoted
 from midstream.server.runtime.engine import Engine
 from midstream.server.runtime.erasing import unless_deleted
+from midstream.server.runtime.persistence import until_stored
 from midstream.server.runtime.sessions import LiveSession, SessionManager
 from midstream.server.runtime.workspaces import workspace_path
 
@@ -69,7 +70,9 @@ class Reverter:
                 missing_item_ids=tuple(one.id for one in missing if one and one.run_id not in effect.run_ids),
                 loaded=live.record.id == known.session_id,
             )
-            await self._engine.do(thread_id, settled)
+            await until_stored(
+                lambda: self._engine.do(thread_id, settled), f"What {known.provider} dropped of thread {thread_id}"
+            )
 
 
 async def _open(live: LiveSession, known: ProviderThread, state: ThreadState) -> str:

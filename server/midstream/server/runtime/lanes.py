@@ -12,6 +12,7 @@ from midstream.server.graph.effects import EraseTraces, ExecuteAttempt, RecallMe
 from midstream.server.runtime.background import Background
 from midstream.server.runtime.erasing import unless_deleted
 from midstream.server.runtime.execution import Execution, Word
+from midstream.server.runtime.persistence import until_stored
 from midstream.server.runtime.services import Services
 from midstream.server.store import StoredEffect
 
@@ -59,7 +60,10 @@ class Lane:
     async def _recall(self, effect_id: int, effect: RecallMergeBacks) -> None:
         command = WithdrawMergeBacks(source_thread_id=self._thread_id, after_ordinal=effect.after_ordinal)
         with unless_deleted(effect.parent_thread_id):
-            await self._services.engine.do(effect.parent_thread_id, command)
+            await until_stored(
+                lambda: self._services.engine.do(effect.parent_thread_id, command),
+                f"What a fork took back of thread {effect.parent_thread_id}",
+            )
         await self._services.engine.finish_effect(self._thread_id, effect_id)
 
     async def _work(self) -> None:
