@@ -839,6 +839,7 @@
 ---@field providerThreadId string|nil
 ---@field queuePosition integer|nil
 ---@field requestedAt string
+---@field rolledBackSequence? integer
 ---@field selection midstream.protocol.ModelSelection
 ---@field startedAt string|nil
 ---@field status "queued"|"starting"|"running"|"waiting"|"completed"|"interrupted"|"failed"|"cancelled"|"rolled_back"
@@ -988,13 +989,14 @@
 ---@field path string
 ---@field reason string
 
----@class midstream.protocol.SourcePoint The point of a thread that a transfer or a fork starts from.
+---@class midstream.protocol.SourcePoint The point of a thread that a transfer or a fork starts from. `sequence` is the thread's own when the point was taken, `item_id` the last item up to it.
 ---@field checkpointId? string
 ---@field itemId? string
 ---@field nativeThreadRef? string
 ---@field nativeTurnRef? string
 ---@field providerThreadId? string
 ---@field runId? string
+---@field sequence? integer
 ---@field threadId string
 
 ---@class midstream.protocol.StoreConfig Whether each commit is on the disk before it is acknowledged, so that a power cut loses none.
@@ -1116,8 +1118,9 @@
 ---@field threadId string
 ---@field type "thread"|"run"|"item"|"providerThread"|"providerSession"|"transfer"|"handoff"|"checkpoint"|"request"
 
----@class midstream.protocol.ThreadExportParams Export a thread.
+---@class midstream.protocol.ThreadExportParams Export a thread; secrets are taken out of it unless `secrets` is true.
 ---@field format "markdown"|"jsonl"
+---@field secrets? boolean
 ---@field threadId string
 ---@field workDoneToken? string|integer
 
