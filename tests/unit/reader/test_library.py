@@ -172,7 +172,7 @@ async def test_an_ancestor_is_read_up_to_the_fork_and_no_further(folder: Folder,
     for n in (1, 3):
         where = {"run_id": f"run_0{n}", "run_ordinal": n, "scope_id": workspace.as_uri()}
         await folder.put(CheckpointPut(records.checkpoint(f"ckp_0{n}", **where, **old)), thread_id="thr_0")
-    fork = SourcePoint(thread_id="thr_0", run_id="run_02")
+    fork = SourcePoint(thread_id="thr_0", run_id="run_02", item_id="itm_02")
     await folder.thread(message(3, "own", 3), runs=(records.run(3),), forked_from=fork)
     library = folder.library()
     assert [line.split()[1] for line in (await pages(library, "runs"))[0].split("\n")] == ["r1", "r2", "r3"]
