@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from midstream.protocol.records.item import MergeBackItem
-from scenarios.steps import received
+from scenarios.steps import received, selection
 from scenarios.test_forks import forked
 from support.editor import Editor, Refused
 
@@ -100,3 +100,28 @@ async def test_what_a_fork_rolled_back_is_told_no_more(editor: Editor, workspace
         lambda n: getattr(getattr(n, "record", None), "id", "") == transfer.id and n.record.status == "superseded"
     )  # type: ignore[union-attr]
     assert (await editor.say(thread, "say: next")).handoff_ids == ()
+
+
+async def test_what_one_provider_took_of_a_fork_is_told_to_each_other_once(editor: Editor, workspace: Path) -> None:
+    thread = await editor.new_thread(workspace)
+    await editor.say(thread, "think: root", "understudy")
+    await editor.say(thread, "think: with another", "rehearsal")
+    fork = await forked(editor, thread)
+    await editor.say(fork, "think: from the fork")
+    await editor.call("thread/mergeBack", thread_id=fork.id)
+    await editor.call("thread/delete", thread_id=fork.id)
+    await editor.say(thread, "think: takes it", "rehearsal")
+    preview = await editor.call("handoff/preview", thread_id=thread.id, selection=selection("understudy"))
+    delta, again = preview.handoffs
+    run = await editor.say(thread, "think: is told of it", "understudy")
+    assert run.handoff_ids[1] == again.id
+    assert "from the fork" not in delta.sent_text
+    for provider in ("rehearsal", "understudy"):
+        await editor.say(thread, "think: and on", provider)
+    texts = received(await editor.recall(thread, "understudy"))
+    assert sum("from the fork" in text for text in texts) == 1
+    transfers = (await editor.read(thread)).transfers
+    assert [one.type for one in transfers if one.source_thread_id == fork.id] == ["merge_back", "provider_handoff"]
+    back = await editor.call("thread/rollback", thread_id=thread.id, to_run_ordinal=3)
+    assert again.id in back.superseded_handoff_ids
+    assert back.thread.pending_transfer_ids == ()

@@ -67,7 +67,7 @@ def _supersede_unsent(changes: Changes, run: Run, kept: tuple[HandoffId, ...]) -
         handoff = changes.state.handoffs[handoff_id]
         if (
             handoff_id in kept
-            or tells_of_fork(handoff)  # it waits for the next run
+            or _is_merge_back(changes, handoff)  # it waits for the next run
             or (handoff.delivery is not None and handoff.delivery.status == "delivered")
         ):
             continue
@@ -80,6 +80,11 @@ def _supersede_unsent(changes: Changes, run: Run, kept: tuple[HandoffId, ...]) -
             changes.put(TransferPut(attrs.evolve(transfer, status="superseded")))
         elif transfer is not None and transfer.type == "fork":
             changes.put(TransferPut(attrs.evolve(transfer, status="pending", resolution=None, target_run_id=None)))
+
+
+def _is_merge_back(changes: Changes, handoff: HandoffInfo) -> bool:
+    transfer = changes.state.transfers.get(handoff.transfer_id or "")
+    return transfer is not None and transfer.type == "merge_back"
 
 
 def _give_to_run(changes: Changes, run: Run, command: FixPlan, handoff: HandoffInfo) -> None:
@@ -97,7 +102,7 @@ def _give_to_run(changes: Changes, run: Run, command: FixPlan, handoff: HandoffI
 
 def _fork_for(changes: Changes, run: Run, command: FixPlan, handoff: HandoffInfo) -> ContextTransfer | None:
     """Return the fork that this handoff resolves: it carries to the fork what it inherits."""
-    for transfer_id in command.plan.transfer_ids:
+    for transfer_id in () if tells_of_fork(handoff) else command.plan.transfer_ids:
         transfer = changes.state.transfers[transfer_id]
         if transfer.type == "fork" and transfer.status == "pending":
             return attrs.evolve(
@@ -149,7 +154,8 @@ def consume_forks(changes: Changes, run: Run) -> None:
 
 
 def _transfer_for(changes: Changes, run: Run, command: FixPlan, handoff: HandoffInfo) -> ContextTransfer:
-    covered = set(handoff.run_ordinals)
+    source_id = handoff.covered_thread_id if tells_of_fork(handoff) else None  # a merge-back that another one took
+    covered = set(handoff.run_ordinals if source_id is None else ())
     last = max(
         (other for other in known_runs(changes.state).values() if other.ordinal in covered),
         key=lambda other: other.ordinal or 0,
@@ -159,9 +165,13 @@ def _transfer_for(changes: Changes, run: Run, command: FixPlan, handoff: Handoff
     return ContextTransfer(
         id=changes.new_id("trf"),
         type="provider_handoff",
-        source_thread_id=run.thread_id,
+        source_thread_id=source_id or run.thread_id,
         target_thread_id=run.thread_id,
-        source_point=SourcePoint(thread_id=run.thread_id, run_id=last.id if last else None, provider_thread_id=source),
+        source_point=SourcePoint(
+            thread_id=source_id or run.thread_id,
+            run_id=last.id if last else None,
+            provider_thread_id=None if source_id else source,
+        ),
         base_point=None,
         source_provider=last.provider if last else None,
         target_provider=run.provider,

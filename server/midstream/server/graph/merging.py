@@ -1,19 +1,26 @@
 """Merging back: a fork's work waits on the thread that it came from, until its next run takes it."""
 
+from typing import TypeAlias
+
 import attrs
 
 from midstream.protocol.base import ThreadId
 from midstream.protocol.errors import MidstreamError
-from midstream.protocol.records.handoff import ContextTransfer, HandoffResolution
+from midstream.protocol.records.handoff import ContextTransfer, HandoffInfo, HandoffResolution
 from midstream.protocol.records.item import MergeBackItem
-from midstream.protocol.records.run import Run
+from midstream.protocol.records.run import Run, SwitchPlan
 from midstream.protocol.records.thread import SourcePoint
 from midstream.server.graph.changes import Changes, refuse
 from midstream.server.graph.commands import CancelTransfer, TakeMergeBack, WithdrawMergeBacks
 from midstream.server.graph.events import HandoffPut, TransferPut
+from midstream.server.graph.inheritance import known_runs
 from midstream.server.graph.items import put_item
+from midstream.server.graph.prepared import tells_of_fork
 from midstream.server.graph.state import COVERABLE, ThreadState
 from midstream.server.graph.threads import put_handoff
+
+ForkRuns: TypeAlias = tuple[ThreadId | None, tuple[int, ...]]
+"""A fork, and the ordinals of some of its runs."""
 
 
 def new_runs(fork: ThreadState, parent: ThreadState, through_run_id: str | None) -> tuple[SourcePoint, tuple[Run, ...]]:
@@ -148,6 +155,26 @@ def _drop(changes: Changes, transfer: ContextTransfer) -> ContextTransfer:
         if handoff.transfer_id == transfer.id and handoff.status != "superseded":
             changes.put(HandoffPut(attrs.evolve(handoff, status="superseded", updated_at=changes.now)))
     return dropped
+
+
+def untold(state: ThreadState, plan: SwitchPlan) -> tuple[HandoffInfo, ...]:
+    """Return the merge-backs that the runs a plan tells of were given, and its conversation was not; each once."""
+    handoffs = state.inherited.handoffs.update(state.handoffs)
+    known = state.provider_threads.get(plan.provider_thread_id or "")
+    told = {fork_runs(handoffs[handoff_id]) for handoff_id in (known.handoff_ids if known else ())}
+    ordinals = {run.id: run.ordinal or 0 for run in known_runs(state).values() if run.ordinal in plan.run_ordinals}
+    found: dict[ForkRuns, HandoffInfo] = {}
+    for handoff in sorted(handoffs.values(), key=lambda one: (ordinals.get(one.target_run_id or "", 0), one.id)):
+        delivered = handoff.delivery is not None and handoff.delivery.status == "delivered"
+        taken = delivered and tells_of_fork(handoff) and handoff.target_run_id in ordinals
+        if taken and fork_runs(handoff) not in told:
+            found.setdefault(fork_runs(handoff), handoff)
+    return tuple(found.values())
+
+
+def fork_runs(handoff: HandoffInfo) -> ForkRuns:
+    """Return what a merge-back tells of, whoever is told."""
+    return handoff.covered_thread_id, handoff.run_ordinals
 
 
 def waiting(state: ThreadState) -> tuple[ContextTransfer, ...]:

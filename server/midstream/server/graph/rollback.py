@@ -45,7 +45,14 @@ def roll_back(changes: Changes, command: RollBack) -> RolledBack:
     taken_back = later_runs(state, command.to_run_ordinal)
     ordinals = frozenset(run.ordinal for run in taken_back if run.ordinal is not None)
     touched = [known for known in state.provider_threads.values() if _covers(state, known, ordinals)]
-    handoff_ids = tuple(sorted(handoff.id for handoff in state.handoffs.values() if _rests_on(handoff, ordinals)))
+    run_ids = tuple(run.id for run in taken_back)
+    handoff_ids = tuple(
+        sorted(
+            handoff.id
+            for handoff in state.handoffs.values()
+            if _rests_on(handoff, ordinals) or _retold(state, handoff, run_ids)
+        )
+    )
     for run in taken_back:
         rolled = attrs.evolve(
             run, status="rolled_back", rolled_back_sequence=changes.state.sequence + 1, unsent_item_ids=None
@@ -54,7 +61,7 @@ def roll_back(changes: Changes, command: RollBack) -> RolledBack:
     for handoff_id in handoff_ids:
         _supersede(changes, state.handoffs[handoff_id])
     for transfer in sorted(state.transfers.values(), key=lambda transfer: transfer.id):
-        if transfer.target_run_id in {run.id for run in taken_back}:
+        if transfer.target_run_id in run_ids:
             _give_back(changes, transfer, stands=transfer.source_thread_id in command.standing)
     for known in touched:
         _diverge(changes, known, taken_back)
@@ -63,7 +70,7 @@ def roll_back(changes: Changes, command: RollBack) -> RolledBack:
         changes.effects.append(RecallMergeBacks(parent_thread_id=parent, after_ordinal=command.to_run_ordinal))
     return RolledBack(
         thread=state.thread,
-        run_ids=tuple(run.id for run in taken_back),
+        run_ids=run_ids,
         cancelled_run_ids=cancelled,
         handoff_ids=handoff_ids,
         provider_threads=tuple(changes.state.provider_threads[known.id] for known in touched),
@@ -94,6 +101,13 @@ def _refuse_unfit(state: ThreadState, ordinal: int) -> None:
 def _rests_on(handoff: HandoffInfo, ordinals: Iterable[int]) -> bool:
     stands = handoff.status != "superseded" and not tells_of_fork(handoff)
     return stands and not set(handoff.run_ordinals).isdisjoint(ordinals)
+
+
+def _retold(state: ThreadState, handoff: HandoffInfo, run_ids: tuple[RunId, ...]) -> bool:
+    """Return whether some runs told one more conversation of a merge-back that earlier ones took."""
+    transfer = state.transfers.get(handoff.transfer_id or "")
+    again = tells_of_fork(handoff) and transfer is not None and transfer.type == "provider_handoff"
+    return again and handoff.status != "superseded" and handoff.target_run_id in run_ids
 
 
 def _covers(state: ThreadState, known: ProviderThread, ordinals: frozenset[int]) -> bool:

@@ -14,7 +14,7 @@ from midstream.protocol.records.handoff import ContextHandoff, HandoffInfo, Hand
 from midstream.protocol.records.run import Run, SwitchPlan
 from midstream.protocol.records.thread import ModelSelection
 from midstream.server.graph.changes import Stamp
-from midstream.server.graph.merging import waiting
+from midstream.server.graph.merging import fork_runs, untold, waiting
 from midstream.server.graph.prepared import tells_of_fork
 from midstream.server.graph.state import ThreadState
 from midstream.server.handoff.basis import basis_of
@@ -96,11 +96,43 @@ class Handoffs:
         built = build_edited(summary_text, budget_tokens=budget, nonce=secrets.token_hex(8), secrets=_secrets_of(state))
         return edited(old, built, self._stamp())
 
-    async def merge_backs(self, state: ThreadState) -> tuple[ContextHandoff, ...]:
-        """Return what forks gave to this thread and no run took yet, oldest first."""
+    async def merge_backs(
+        self, state: ThreadState, plan: SwitchPlan, current: Run | None = None
+    ) -> tuple[ContextHandoff, ...]:
+        """Return what forks gave to this thread, in order: what a plan's conversation missed of it, and what waits."""
+        again = [await self._again(state, plan, current, handoff) for handoff in untold(state, plan)]
         named = [one.resolution for one in waiting(state)]
         found = [await self._store.handoff(one.handoff_id) for one in named if isinstance(one, HandoffResolution)]
-        return tuple(handoff for handoff in found if handoff is not None)
+        return tuple(handoff for handoff in (*again, *found) if handoff is not None)
+
+    async def _again(
+        self, state: ThreadState, plan: SwitchPlan, current: Run | None, told: HandoffInfo
+    ) -> ContextHandoff | None:
+        """Return a merge-back's text for one more conversation: as a preview or an earlier try made it, or new."""
+        waiting_ids = {one.id for one in waiting(state)}
+        run_ids = (None, current.id if current else None)
+        made = (
+            one
+            for one in state.handoffs.values()
+            if unsent(one) and one.target_run_id in run_ids and one.transfer_id not in waiting_ids
+        )
+        same = next((one for one in made if fork_runs(one) == fork_runs(told)), None)
+        stored = await self._store.handoff(told.id if same is None else same.id)
+        if stored is None or same is not None:
+            return stored
+        stamp = self._stamp()
+        return attrs.evolve(
+            stored,
+            id=stamp.new_id("hof"),
+            thread_id=state.thread.id,
+            transfer_id=None,
+            target_run_id=None,
+            to_provider_thread_id=plan.provider_thread_id,
+            status="ready",
+            delivery=None,
+            created_at=stamp.now,
+            updated_at=stamp.now,
+        )
 
     async def kept(
         self, state: ThreadState, wish: Wish, named: Iterable[HandoffInfo], current: Run | None, *, stale: bool

@@ -3,11 +3,13 @@
 from collections import Counter
 from typing import Final
 
-from midstream.protocol.base import ProviderKind
+from midstream.protocol.base import HandoffId, ProviderKind
 from midstream.protocol.records.checkpoint import Checkpoint
 from midstream.protocol.records.handoff import HandoffStrategy, SectionKind
+from midstream.protocol.records.provider import ProviderThread
 from midstream.protocol.records.run import Run, SwitchPlan
 from midstream.server.graph.inheritance import known_provider_threads, known_runs
+from midstream.server.graph.prepared import tells_of_fork
 from midstream.server.graph.state import COVERABLE, ThreadState
 from midstream.server.handoff.facts import Telling, bulk, load
 from midstream.server.handoff.material import ItemFacts, Material
@@ -70,7 +72,7 @@ async def gather(
         providers_of_runs={run.ordinal: _provider_of(state, run) for run in runs if run.ordinal is not None},
         reasons=plan.reasons,
         unread=unread,
-        replaces=known.handoff_ids if known is not None and strategy == "full_thread_summary" else (),
+        replaces=_replaced(state, known) if known is not None and strategy == "full_thread_summary" else (),
     )
 
 
@@ -110,6 +112,12 @@ def _latest_standing(state: ThreadState) -> Checkpoint | None:
     last = max(standing, key=lambda run: run.ordinal or 0, default=None)
     known = state.inherited.checkpoints.update(state.checkpoints)
     return None if last is None else known.get(last.checkpoint_id or "")
+
+
+def _replaced(state: ThreadState, known: ProviderThread) -> tuple[HandoffId, ...]:
+    """Return the handoffs that a full summary stands for: it does not tell what forks gave."""
+    handoffs = state.inherited.handoffs.update(state.handoffs)
+    return tuple(handoff_id for handoff_id in known.handoff_ids if not tells_of_fork(handoffs.get(handoff_id)))
 
 
 def _provider_of(state: ThreadState, run: Run) -> ProviderKind:

@@ -176,7 +176,7 @@ class Preparation:
 
     async def _fix(self, turn: Turn, run: Run, catchup: Catchup) -> Catchup:
         known = turn.state.handoffs
-        merged = await self._services.handoffs.merge_backs(turn.state)
+        merged = await self._services.handoffs.merge_backs(turn.state, catchup.plan, run)
         catchup = attrs.evolve(catchup, handoffs=(*catchup.handoffs, *merged))
         await turn.do(
             FixPlan(

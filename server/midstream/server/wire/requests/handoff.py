@@ -41,10 +41,11 @@ def handlers(host: Host) -> dict[str, Handler]:
             decided = await host.daemon.planner.decide(turn.state, wish)
             supported = decided.plan.strategy != "unsupported"
             handoff = host.daemon.handoffs.make(turn.state, decided, wish, summarised) if supported else None
-            made = () if handoff is None else (handoff,)
-            merged = await host.daemon.handoffs.merge_backs(turn.state) if supported else ()
+            merged = await host.daemon.handoffs.merge_backs(turn.state, decided.plan) if supported else ()
             _ready(report, handoff)
-            result = HandoffPreviewResult(plan=decided.plan, handoffs=(*made, *merged))
+            handoffs = merged if handoff is None else (handoff, *merged)
+            result = HandoffPreviewResult(plan=decided.plan, handoffs=handoffs)
+            made = tuple(one for one in handoffs if one.id not in turn.state.handoffs)
             return Prepared(StoreHandoffs(handoffs=made), lambda _: result)
 
         def wish_of(turn: Turn) -> Wish:
