@@ -11,7 +11,8 @@ import pytest
 
 from midstream.protocol.notifications import ThreadDeleted
 from midstream.protocol.records.thread import Thread
-from scenarios.steps import conversation, selection, session_of
+from scenarios.steps import conversation, received, selection, session_of
+from scenarios.test_forks import forked
 from support.editor import Editor, Refused, command_id, editor_on
 from support.traces import files_that_hold
 
@@ -93,6 +94,32 @@ async def test_clients_are_told_and_the_thread_is_unknown_from_then_on(data: Pat
                 await editor.call(method, thread_id=thread.id)
         with pytest.raises(Refused, match="4001"):
             await editor.call("run/wait", run_id=run.id)
+
+
+async def test_forks_outlive_the_thread_that_they_came_from_and_the_last_takes_it_along(
+    data: Path, workspace: Path
+) -> None:
+    async with editor_on(data, "--rehearsal") as editor:
+        thread = await seeded(editor, workspace)
+        shown = await editor.items(thread)
+        fork = await forked(editor, thread)
+        inner = await forked(editor, fork)
+        for gone in (thread, fork):
+            await editor.call("thread/delete", thread_id=gone.id)
+            with pytest.raises(Refused, match="4001"):
+                await editor.call("thread/read", thread_id=gone.id)
+        assert any("goes for good with the last" in message.message for message in editor.messages)
+        await until_tidy(editor, data)
+    async with editor_on(data, "--rehearsal") as editor:
+        assert [one.id for one in (await editor.call("thread/list")).threads] == [inner.id]
+        assert await editor.items(inner) == shown
+        run = await editor.say(inner, "say: I go on", "understudy")
+        assert run.plan is not None
+        assert run.plan.run_ordinals == (1, 2, 3)
+        assert PHRASE in received(await editor.recall(inner, "understudy"))[0]
+        await editor.call("thread/delete", thread_id=inner.id)
+        await until_tidy(editor, data)
+    assert files_that_hold(PHRASE, data, but="rehearsal/") == []
 
 
 async def test_the_user_is_told_which_native_conversations_remain_where(data: Path, workspace: Path) -> None:

@@ -133,14 +133,3 @@ async def test_a_native_fork_that_fails_becomes_portable_in_the_same_run(editor:
     (transfer,) = (await editor.read(fork)).transfers
     assert (transfer.status, transfer.resolution.strategy) == ("consumed", "portable_context")
     assert transfer.error
-
-
-async def test_a_thread_with_forks_is_not_deleted_before_them(editor: Editor, workspace: Path) -> None:
-    thread = await editor.new_thread(workspace)
-    await editor.say(thread, "say: one")
-    fork = await forked(editor, thread)
-    with pytest.raises(Refused) as refused:
-        await editor.call("thread/delete", thread_id=thread.id)
-    assert (refused.value.kind, refused.value.data["forks"]) == ("invalidState", [fork.id])
-    await editor.call("thread/delete", thread_id=fork.id)
-    await editor.call("thread/delete", thread_id=thread.id)

@@ -101,9 +101,7 @@ class ArchiveThread:
 
 @frozen(kw_only=True)
 class DeleteThread:
-    """Remove a thread, all that is its own, and what it left outside; `forks` are the threads that stand on it."""
-
-    forks: tuple[ThreadId, ...] = ()
+    """Remove a thread, all that is its own, and what it left outside."""
 
 
 @frozen(kw_only=True)

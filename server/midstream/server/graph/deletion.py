@@ -1,6 +1,5 @@
 """Deleting a thread."""
 
-from midstream.protocol.errors import MidstreamError
 from midstream.server.graph.changes import Changes, refuse
 from midstream.server.graph.commands import CancelRun, DeleteThread
 from midstream.server.graph.effects import EraseTraces
@@ -8,21 +7,12 @@ from midstream.server.graph.queue import cancel
 from midstream.server.graph.state import ThreadState
 
 
-def delete(changes: Changes, command: DeleteThread) -> None:
+def delete(changes: Changes, _: DeleteThread) -> None:
     """Cancel what is queued, and let the thread go with the commit.
 
-    A fork reads what it inherits from its parent's rows, so a thread that has forks stays until they are gone.
-
     Raises:
-        MidstreamError: invalidState, where a run is active, or a fork stands on this thread.
+        MidstreamError: invalidState, where a run is active.
     """
-    if command.forks:
-        raise MidstreamError(
-            "invalidState",
-            f"{len(command.forks)} fork(s) stand on what this thread holds: archive it, or delete them first.",
-            threadId=changes.state.thread.id,
-            forks=list(command.forks),
-        )
     run = changes.state.active_run
     if run is not None:
         refuse(f"Run {run.id} is {run.status}; interrupt it, and delete the thread once it has ended.", run)

@@ -34,6 +34,12 @@ class Eraser:
         """Leave nothing of a deleted thread. What fails is tried again at the next start: each step can be repeated."""
         try:
             await self._sessions.leave(thread_id, effect.native_refs)
+            if await self._engine.store.forks(thread_id):
+                await self._engine.finish_effect(thread_id, effect_id)
+                LOG.info("thread %s is deleted, and kept unseen for its forks", thread_id)
+                return
+            for stored in await self._engine.store.remove_unneeded():
+                self._engine.on_effect(stored)
             await self._engine.store.shred()
             await asyncio.to_thread(self._attachments.remove, thread_id)
             await self._checkpoints.forget(thread_id)

@@ -11,7 +11,10 @@ from midstream.server.store import Questions, Snapshot
 
 async def load_state(store: Questions, thread_id: ThreadId) -> ThreadState | None:
     """Return the state of a thread as its last commit left it, or None where there is no such thread."""
-    snapshot = await store.snapshot(thread_id)
+    return await _load(store, await store.snapshot(thread_id))
+
+
+async def _load(store: Questions, snapshot: Snapshot | None) -> ThreadState | None:
     if snapshot is None:
         return None
     state = await _with_inherited(store, state_of(snapshot))
@@ -21,9 +24,9 @@ async def load_state(store: Questions, thread_id: ThreadId) -> ThreadState | Non
 
 
 async def _with_inherited(store: Questions, state: ThreadState) -> ThreadState:
-    """Return a fork's state with what it has from its parent."""
+    """Return a fork's state with what it has from its parent, deleted as it may be."""
     point = state.thread.forked_from
-    source = None if point is None else await load_state(store, point.thread_id)
+    source = None if point is None else await _load(store, await store.snapshot(point.thread_id, deleted=True))
     if point is None or source is None:
         return state
     last = None if point.item_id is None else await store.item(point.item_id)

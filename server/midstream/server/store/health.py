@@ -17,7 +17,8 @@ from midstream.server.store.codec import decode
 FAULTS_SHOWN: Final = 5
 """How many faults SQLite looks for before it gives up."""
 NEWEST_FIRST: Final = (
-    f"{reader.THREAD} WHERE t.archived = ? AND (? IS NULL OR t.workspace = ?) ORDER BY t.updated_at DESC, t.id DESC"
+    f"{reader.THREAD} WHERE {reader.SEEN} AND t.archived = ? AND (? IS NULL OR t.workspace = ?)"
+    " ORDER BY t.updated_at DESC, t.id DESC"
 )
 RUNS: Final = "SELECT thread_id, count(*) FROM records WHERE kind = 'run' GROUP BY thread_id"
 # JSON is kept as a blob, which some versions of SQLite would take for their own binary form.

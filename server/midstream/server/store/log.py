@@ -8,7 +8,9 @@ from typing import Final, TypeAlias
 from attrs import frozen
 
 from midstream.protocol.base import HandoffId, ItemId, ThreadId
+from midstream.server.graph.effects import EraseTraces
 from midstream.server.graph.events import Committed, HandoffPut, RecordPut, TextAppended
+from midstream.server.store import reader
 from midstream.server.store.codec import KINDS, encode, encode_put
 from midstream.server.store.connection import transaction
 from midstream.server.store.errors import WriteRefused
@@ -30,6 +32,9 @@ LAST_SEQUENCE: Final = "SELECT coalesce(max(sequence), 0) FROM events WHERE thre
 TEXT_END: Final = (
     "SELECT offset + length FROM texts WHERE item_id = ? AND field = ? AND path = ? ORDER BY offset DESC LIMIT 1"
 )
+# X'6E756C6C' is null: the answer to the deletion itself, which tells nothing.
+EMPTY_RECEIPTS: Final = "UPDATE receipts SET answer = X'' WHERE thread_id = :thread AND answer <> X'6E756C6C'"
+
 FORGET: Final = (
     "DELETE FROM texts WHERE item_id IN (SELECT id FROM items WHERE thread_id = :thread)",
     "DELETE FROM handoff_contents WHERE handoff_id IN"
@@ -40,8 +45,8 @@ FORGET: Final = (
     "DELETE FROM threads WHERE id = :thread",
     "DELETE FROM items WHERE thread_id = :thread",
     "DELETE FROM records WHERE thread_id = :thread",
-    # X'6E756C6C' is null: the answer to the deletion itself, which tells nothing.
-    "UPDATE receipts SET answer = X'' WHERE thread_id = :thread AND answer <> X'6E756C6C'",
+    EMPTY_RECEIPTS,
+    "DELETE FROM deleted_threads WHERE thread_id = :thread",
 )
 """Removes a thread; its receipts outlive it without what they quote of it, and its effects as they are."""
 
@@ -202,8 +207,34 @@ class _Batch:
         connection.executemany(INSERT_TEXT, chain.from_iterable(starmap(_pieces, self.texts)))
         project(connection, self.puts)
         for thread_id in self.forgotten:
-            for statement in FORGET:
-                connection.execute(statement, {"thread": thread_id})
+            if connection.execute(reader.FORKS, (thread_id,)).fetchone() is None:
+                remove(connection, thread_id)
+            else:
+                connection.execute("INSERT INTO deleted_threads VALUES (?)", (thread_id,))
+                connection.execute(EMPTY_RECEIPTS, {"thread": thread_id})
+
+
+def remove(connection: sqlite3.Connection, thread_id: ThreadId) -> None:
+    """Remove a thread with all that is its own; its receipts and effects outlive it."""
+    for statement in FORGET:
+        connection.execute(statement, {"thread": thread_id})
+
+
+def remove_unneeded(connection: sqlite3.Connection) -> tuple[StoredEffect, ...]:
+    """Remove the deleted threads from which no fork inherits any more; return what is left to do about each."""
+    effects: list[StoredEffect] = []
+    while rows := [
+        row
+        for row in connection.execute("SELECT thread_id FROM deleted_threads ORDER BY thread_id").fetchall()
+        if connection.execute(reader.FORKS, row).fetchone() is None
+    ]:
+        for (thread_id,) in rows:
+            remove(connection, thread_id)
+            effect = EraseTraces(native_refs=())
+            effect_id = connection.execute(INSERT_EFFECT, (thread_id, encode(effect))).lastrowid
+            assert effect_id is not None
+            effects.append(StoredEffect(effect_id, thread_id, effect))
+    return tuple(effects)
 
 
 def _pieces(position: int, event: TextAppended) -> Iterator[Row]:

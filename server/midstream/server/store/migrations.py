@@ -3,12 +3,12 @@
 import sqlite3
 from typing import Final
 
-from midstream.server.store.schema import FACTS, LOG, PROJECTIONS, RECEIPTS_BY_THREAD
+from midstream.server.store.schema import DELETED, FACTS, LOG, PROJECTIONS, RECEIPTS_BY_THREAD
 
 APPLICATION_ID: Final = 0x4D494453
 """Marks a database as Midstream's: "MIDS" in ASCII."""
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = ((*LOG, *PROJECTIONS), RECEIPTS_BY_THREAD, FACTS)
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = ((*LOG, *PROJECTIONS), RECEIPTS_BY_THREAD, FACTS, DELETED)
 """The statements that make version 1, 2, 3…"""
 
 VERSION: Final = len(MIGRATIONS)

@@ -69,9 +69,9 @@ class Questions:
         """Return the threads that are not idle, or whose queue is held."""
         return await self._read(reader.live_threads)
 
-    async def snapshot(self, thread_id: ThreadId) -> Snapshot | None:
-        """Return a thread as it stands."""
-        return await self._read(reader.snapshot, thread_id)
+    async def snapshot(self, thread_id: ThreadId, *, deleted: bool = False) -> Snapshot | None:
+        """Return a thread as it stands; with `deleted` also one that is kept for its forks alone."""
+        return await self._read(reader.snapshot, thread_id, deleted=deleted)
 
     async def run(self, run_id: RunId) -> Run | None:
         """Return a run."""
@@ -117,7 +117,7 @@ class Questions:
         return await self._read(items.last_ordinal, run_id)
 
     async def forks(self, thread_id: ThreadId) -> tuple[ThreadId, ...]:
-        """Return the threads that inherit from a thread, oldest first."""
+        """Return the threads that were forked from a thread, oldest first."""
         return await self._read(reader.forks, thread_id)
 
     async def items_of_runs(self, run_ids: tuple[RunId, ...]) -> tuple[Item, ...]:

@@ -21,6 +21,11 @@ from midstream.server.store.texts import growing_texts
 
 T = TypeVar("T")
 
+SEEN: Final = "t.id NOT IN (SELECT thread_id FROM deleted_threads)"
+FORKS: Final = """
+    SELECT t.id FROM threads t JOIN events e ON e.position = t.position
+    WHERE json_extract(CAST(e.body AS TEXT), '$.forkedFrom.threadId') = ? ORDER BY t.id
+"""
 THREAD: Final = "SELECT e.body, t.updated_at, t.id FROM threads t JOIN events e ON e.position = t.position"
 RECORD: Final = "SELECT e.body FROM records r JOIN events e ON e.position = r.position"
 LASTS: Final = """
@@ -41,9 +46,10 @@ def newest_id(connection: sqlite3.Connection) -> str | None:
     return None if row is None else row[0]
 
 
-def thread(connection: sqlite3.Connection, thread_id: ThreadId) -> Thread | None:
-    """Return a thread."""
-    row = connection.execute(f"{THREAD} WHERE t.id = ?", (thread_id,)).fetchone()
+def thread(connection: sqlite3.Connection, thread_id: ThreadId, *, deleted: bool = False) -> Thread | None:
+    """Return a thread; with `deleted` also one that is kept for its forks alone."""
+    seen = "" if deleted else f" AND {SEEN}"
+    row = connection.execute(f"{THREAD} WHERE t.id = ?{seen}", (thread_id,)).fetchone()
     return None if row is None else decode(row[0], Thread)
 
 
@@ -56,7 +62,7 @@ def threads(
     cursor: str | None,
 ) -> tuple[tuple[Thread, ...], str | None]:
     """Return a page of threads, newest first, and the cursor of the next."""
-    conditions = ["t.archived = ?"]
+    conditions = ["t.archived = ?", SEEN]
     values: list[str | int] = [int(archived)]
     if workspace is not None:
         conditions.append("t.workspace = ?")
@@ -77,17 +83,14 @@ def threads(
 
 def forks(connection: sqlite3.Connection, thread_id: ThreadId) -> tuple[ThreadId, ...]:
     """Return the threads whose point is in a thread, oldest first."""
-    rows = connection.execute(
-        "SELECT t.id FROM threads t JOIN events e ON e.position = t.position"
-        " WHERE json_extract(CAST(e.body AS TEXT), '$.forkedFrom.threadId') = ? ORDER BY t.id",
-        (thread_id,),
-    )
-    return tuple(row[0] for row in rows)
+    return tuple(row[0] for row in connection.execute(FORKS, (thread_id,)))
 
 
 def live_threads(connection: sqlite3.Connection) -> tuple[ThreadId, ...]:
     """Return the threads that are not idle, or whose queue is held."""
-    return tuple(row[0] for row in connection.execute("SELECT id FROM threads WHERE live ORDER BY id"))
+    return tuple(
+        row[0] for row in connection.execute(f"SELECT t.id FROM threads t WHERE t.live AND {SEEN} ORDER BY t.id")
+    )
 
 
 def record(connection: sqlite3.Connection, cls: type[T], record_id: str) -> T | None:
@@ -153,9 +156,9 @@ def events(connection: sqlite3.Connection, thread_id: ThreadId, after: int, limi
     )
 
 
-def snapshot(connection: sqlite3.Connection, thread_id: ThreadId) -> Snapshot | None:
-    """Return a thread as it stands."""
-    found = thread(connection, thread_id)
+def snapshot(connection: sqlite3.Connection, thread_id: ThreadId, *, deleted: bool = False) -> Snapshot | None:
+    """Return a thread as it stands; with `deleted` also one that is kept for its forks alone."""
+    found = thread(connection, thread_id, deleted=deleted)
     if found is None:
         return None
     sequence, run_ordinal, item_ordinal = connection.execute(LASTS, {"thread": thread_id}).fetchone()

@@ -123,3 +123,6 @@ FACTS: Final = (
     # All facts of a thread are of one version; a thread without a row has none yet.
     "CREATE TABLE facts_versions (thread_id TEXT PRIMARY KEY, version TEXT NOT NULL) STRICT, WITHOUT ROWID",
 )
+
+DELETED: Final = ("CREATE TABLE deleted_threads (thread_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",)
+"""Names the threads that are deleted, and are kept unseen as long as a fork inherits from them."""

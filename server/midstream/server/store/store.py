@@ -8,8 +8,9 @@ from typing import Self
 
 from midstream.server.store.connection import Connection, transaction
 from midstream.server.store.errors import StoreFailed
+from midstream.server.store.log import remove_unneeded
 from midstream.server.store.migrations import migrate
-from midstream.server.store.model import Commit, Write
+from midstream.server.store.model import Commit, StoredEffect, Write
 from midstream.server.store.opening import Claim, prepare
 from midstream.server.store.projections import rebuild
 from midstream.server.store.questions import Questions
@@ -71,6 +72,10 @@ class Store(Questions):
         """Make the projections anew from the log."""
         await self._writing.run(_rebuild)
 
+    async def remove_unneeded(self) -> tuple[StoredEffect, ...]:
+        """Remove the deleted threads from which no fork inherits any more; return what is left to do about each."""
+        return await self._writing.run(_remove_unneeded)
+
     async def shred(self) -> None:
         """Leave nothing in the files of what was forgotten: a second for each 100 MB, in which no commit goes in."""
         await self._writing.run(_shred)
@@ -88,6 +93,11 @@ def _migrate(connection: sqlite3.Connection) -> None:
 def _rebuild(connection: sqlite3.Connection) -> None:
     with transaction(connection, "IMMEDIATE"):
         rebuild(connection)
+
+
+def _remove_unneeded(connection: sqlite3.Connection) -> tuple[StoredEffect, ...]:
+    with transaction(connection, "IMMEDIATE"):
+        return remove_unneeded(connection)
 
 
 def _shred(connection: sqlite3.Connection) -> None:

@@ -78,13 +78,19 @@ def handlers(host: Host) -> dict[str, Handler]:
 
     async def delete(client: Client, params: ThreadChangeParams) -> object:
         kept: list[str] = []
+        forks: list[str] = []
 
         async def prepare(turn: Turn) -> Prepared:
             kept.extend(native_conversations(turn.state))
-            forks = await host.daemon.store.forks(turn.thread_id)
-            return Prepared(DeleteThread(forks=forks), lambda _: None)
+            forks.extend(await host.daemon.store.forks(turn.thread_id))
+            return Prepared(DeleteThread(), lambda _: None)
 
         await host.change("thread/delete", params, params.thread_id, prepare)
+        if forks:
+            client.show_message(
+                f"Thread {params.thread_id} is deleted, and seen no more. What its {len(forks)} fork(s) stand on goes"
+                " for good with the last of them."
+            )
         if kept:
             client.show_message(
                 f"Thread {params.thread_id} is deleted here. Its agents still keep their own conversations;"
