@@ -101,18 +101,35 @@ async def test_a_conflict_changes_neither_thread_nor_files_unless_forced(editor:
     assert not (workspace / "a.txt").exists()
 
 
-async def test_a_rollback_waits_for_no_active_run_and_cancels_queued_ones(editor: Editor, workspace: Path) -> None:
+async def test_a_rollback_refuses_an_active_run_and_cancels_and_lists_those_of_a_held_queue(
+    editor: Editor, workspace: Path, tmp_path: Path
+) -> None:
     thread = await editor.new_thread(workspace)
     await editor.say(thread, "say: one")
-    run = await editor.begin(thread, "sleep 60000")
-    queued = await editor.begin(thread, "say: later")
+    run = await editor.begin(thread, f"run until [ -e {tmp_path}/gate ]; do sleep 0.02; done\nfail: no more")
+    queued = [(await editor.begin(thread, f"say: later {n}")).id for n in (1, 2)]
+    params = {"thread_id": thread.id, "to_run_ordinal": 1}
     with pytest.raises(Refused) as refused:
-        await editor.call("thread/rollback", thread_id=thread.id, to_run_ordinal=0)
-    assert refused.value.kind == "invalidState"
-    told = await editor.call("run/cancel", run_id=queued.id)
-    assert told.run.status == "cancelled"
-    await editor.call("run/interrupt", run_id=run.id)
-    await editor.ended(run)
+        await editor.call("thread/rollback", **params)
+    assert (refused.value.kind, refused.value.data["runId"]) == ("invalidState", run.id)
+    (tmp_path / "gate").touch()
+    assert (await editor.ended(run)).status == "failed"
+    before = await editor.read(thread)
+    assert before.thread.queue_held
+    told = await editor.call("thread/rollback", dry_run=True, **params)
+    assert (list(told.cancelled_run_ids), told.rolled_back_run_ids) == (queued, (run.id,))
+    assert await editor.read(thread) == before
+    back = await editor.call("thread/rollback", **params)
+    assert (list(back.cancelled_run_ids), back.rolled_back_run_ids) == (queued, (run.id,))
+    read = await editor.read(thread)
+    assert [one.status for one in read.runs] == ["completed", "rolled_back", "cancelled", "cancelled"]
+    assert (read.thread.queue_held, read.thread.status, back.thread.status) == (False, "idle", "idle")
+    assert (await editor.say(thread, "say: instead")).ordinal == 3
+
+
+async def test_a_thread_is_not_rolled_back_to_a_run_that_it_never_had(editor: Editor, workspace: Path) -> None:
+    thread = await editor.new_thread(workspace)
+    await editor.say(thread, "say: one")
     with pytest.raises(Refused) as refused:
         await editor.call("thread/rollback", thread_id=thread.id, to_run_ordinal=9)
-    assert refused.value.kind == "invalidState"
+    assert (refused.value.kind, refused.value.data["last"]) == ("invalidState", 1)

@@ -10,6 +10,8 @@ from midstream.server.graph.items import as_it_stands
 from midstream.server.graph.state import LIVE_ITEM, ThreadState
 from midstream.server.handoff.export import as_jsonl, as_markdown
 from midstream.server.handoff.redact import redact
+from midstream.server.runtime.secret_values import environment_secrets, workspace_secrets
+from midstream.server.runtime.workspaces import workspace_name
 from midstream.server.store import ItemAnchor, Store
 
 PAGE: Final = 500
@@ -20,15 +22,8 @@ async def export(store: Store, state: ThreadState, form: Literal["markdown", "js
     runs = tuple(sorted(known_runs(state).values(), key=lambda run: run.id))
     items = [await _whole(store, state, item) for item in await _all_items(store, state)]
     render = as_markdown if form == "markdown" else as_jsonl
-    return render(state.thread, runs, items, _as_it_is if secrets else _redacted)
-
-
-def _as_it_is(text: str) -> str:
-    return text
-
-
-def _redacted(text: str) -> str:
-    return redact(text)[0]
+    known = environment_secrets() | workspace_secrets(workspace_name(state.thread.workspace))
+    return render(state.thread, runs, items, lambda text: text if secrets else redact(text, known)[0])
 
 
 async def _all_items(store: Store, state: ThreadState) -> list[Item]:

@@ -36,3 +36,11 @@ def workspace_name(uri: str) -> Path:
 
 def _invalid(uri: str, why: str) -> MidstreamError:
     return MidstreamError("workspaceInvalid", f"The workspace {uri} {why}.", workspace=uri)
+
+
+def as_stored(uri: str) -> str:
+    """Return a workspace as threads name it: the real folder, or the URI itself where the folder is gone."""
+    try:
+        return workspace_path(uri).as_uri()
+    except MidstreamError:
+        return uri

@@ -15,7 +15,7 @@ from midstream.protocol.records.run import Run
 from midstream.protocol.records.thread import Thread
 from midstream.server.graph.events import Committed
 from midstream.server.graph.state import Lived
-from midstream.server.store import facts, items, reader, texts
+from midstream.server.store import facts, items, reader, searching, texts
 from midstream.server.store.connection import Connection, transaction
 from midstream.server.store.items import ItemAnchor, Page, Scopes
 from midstream.server.store.model import FactsRow, Receipt, Snapshot, StoredEffect
@@ -143,6 +143,12 @@ class Questions:
     async def standing_facts(self, thread_id: ThreadId) -> tuple[FactsRow, ...]:
         """Return the facts of a thread's messages that hold a constraint, in order."""
         return await self._read(facts.standing_facts, thread_id)
+
+    async def search(
+        self, query: str, workspace: str | None, limit: int, snippet: searching.Snippet
+    ) -> tuple[tuple[Item, str], ...]:
+        """Return items that hold a query, newest first, each with its snippet; ASCII letters match in either case."""
+        return await self._read(searching.search, query, workspace, limit, snippet)
 
     async def text(
         self, item_id: ItemId, field: str, path: str | None = None, *, offset: int = 0, limit: int | None = None

@@ -1,4 +1,4 @@
-"""`thread/fork`, `thread/mergeBack`, `thread/rollback`, `thread/export`, `transfer/list` and `transfer/cancel`."""
+"""`thread/fork`, `thread/mergeBack`, `thread/rollback`, `transfer/list` and `transfer/cancel`."""
 
 import attrs
 
@@ -6,8 +6,6 @@ from midstream.protocol.errors import InvalidParams, MidstreamError
 from midstream.protocol.methods.handoff import TransferCancelParams, TransferListParams, TransferListResult
 from midstream.protocol.methods.thread import (
     FromLatestStable,
-    ThreadExportParams,
-    ThreadExportResult,
     ThreadForkParams,
     ThreadForkResult,
     ThreadMergeBackParams,
@@ -24,7 +22,6 @@ from midstream.server.graph.decide import Answer, Decision, decide
 from midstream.server.graph.forking import point_of
 from midstream.server.graph.rollback import RolledBack
 from midstream.server.runtime.engine import Prepared, Turn
-from midstream.server.runtime.exporting import export
 from midstream.server.runtime.merging import merge_back
 from midstream.server.runtime.rollback import files_after, standing
 from midstream.server.wire.client import Client
@@ -99,12 +96,6 @@ def handlers(host: Host) -> dict[str, Handler]:
             )
         return answer
 
-    async def export_(_: Client, params: ThreadExportParams) -> ThreadExportResult:
-        async with host.daemon.engine.thread(params.thread_id) as turn:
-            state = turn.state
-        content = await export(host.daemon.store, state, params.format, secrets=params.secrets is True)
-        return ThreadExportResult(content=content)
-
     async def list_(_: Client, params: TransferListParams) -> TransferListResult:
         async with host.daemon.engine.thread(params.thread_id) as turn:
             transfers = sorted(turn.state.transfers.values(), key=lambda transfer: transfer.id)
@@ -122,7 +113,6 @@ def handlers(host: Host) -> dict[str, Handler]:
         "thread/fork": fork,
         "thread/mergeBack": merge,
         "thread/rollback": rollback,
-        "thread/export": export_,
         "transfer/list": list_,
         "transfer/cancel": cancel,
     }

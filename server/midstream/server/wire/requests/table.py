@@ -3,6 +3,7 @@
 from midstream.server.wire.requests import (
     branches,
     checkpoint,
+    documents,
     handoff,
     items,
     provider,
@@ -15,7 +16,7 @@ from midstream.server.wire.requests import (
 from midstream.server.wire.requests.host import Host
 from midstream.server.wire.service import Handler
 
-FAMILIES = (thread, branches, items, subscription, run_start, run, provider, handoff, checkpoint, request)
+FAMILIES = (thread, branches, documents, items, subscription, run_start, run, provider, handoff, checkpoint, request)
 
 
 def all_handlers(host: Host) -> dict[str, Handler]:

@@ -20,7 +20,7 @@ from midstream.server.graph.decide import Answer
 from midstream.server.graph.deletion import native_conversations
 from midstream.server.runtime.engine import Prepared, Turn
 from midstream.server.runtime.reading import thread_read
-from midstream.server.runtime.workspaces import workspace_path
+from midstream.server.runtime.workspaces import as_stored, workspace_path
 from midstream.server.wire.client import Client
 from midstream.server.wire.requests.host import Host, answered
 from midstream.server.wire.service import Handler
@@ -52,7 +52,7 @@ def handlers(host: Host) -> dict[str, Handler]:
         if not 1 <= limit <= LARGEST_PAGE:
             raise InvalidParams(f"expected 1 to {LARGEST_PAGE}", "limit")
         threads, cursor = await host.daemon.store.threads(
-            workspace=None if params.workspace is None else _as_stored(params.workspace),
+            workspace=None if params.workspace is None else as_stored(params.workspace),
             archived=params.archived,
             query=params.query,
             limit=limit,
@@ -111,14 +111,6 @@ def handlers(host: Host) -> dict[str, Handler]:
 
 def _result(answer: Answer) -> ThreadResult:
     return ThreadResult(thread=answered(answer, Thread))
-
-
-def _as_stored(uri: str) -> str:
-    """Return a workspace as threads name it: the real folder, or the URI itself where the folder is gone."""
-    try:
-        return workspace_path(uri).as_uri()
-    except MidstreamError:
-        return uri
 
 
 def _default_selection(host: Host) -> ModelSelection:
