@@ -303,16 +303,17 @@ SOURCE = provider_thread(native=(1, 2), id="pth_source", thread_id="thr_0")
 
 
 WENT_ON = provider_thread(native=(1, 2, 3), id="pth_source", thread_id="thr_0")
+INHERITED = (run(1, thread_id="thr_0"), run(2, thread_id="thr_0"))
 
 
 def test_a_pending_fork_is_made_by_a_provider_that_can() -> None:
-    made = plan(runs=2, known=(SOURCE,), transfers=(fork(),))
+    made = plan(runs=INHERITED, known=(SOURCE,), transfers=(fork(),))
     assert (made.strategy, made.provider_thread_id, made.transfer_ids) == ("native_fork", None, ("trf_f",))
     assert (made.channel, made.run_ordinals, codes(made)) == (None, (), ["native_fork"])
 
 
 def test_a_provider_that_forks_only_at_the_head_does_so_while_its_conversation_did_not_go_on() -> None:
-    made = plan(runs=2, known=(SOURCE,), transfers=(fork(native_turn_ref="t1"),), able={"fork_at_turn": False})
+    made = plan(runs=INHERITED, known=(SOURCE,), transfers=(fork(native_turn_ref="t1"),), able={"fork_at_turn": False})
     assert made.strategy == "native_fork"
 
 
@@ -330,9 +331,15 @@ def test_a_provider_that_forks_only_at_the_head_does_so_while_its_conversation_d
     ],
 )
 def test_any_other_pending_fork_is_told(known: Any, point: dict[str, Any], arguments: dict[str, Any]) -> None:
-    made = plan(runs=2, known=(known,), transfers=(fork(**point),), **arguments)
+    made = plan(runs=INHERITED, known=(known,), transfers=(fork(**point),), **arguments)
     assert (made.strategy, made.transfer_ids, made.run_ordinals) == ("full_thread_summary", ("trf_f",), (1, 2))
     assert codes(made)[0] == "portable_fork"
+
+
+def test_a_fork_that_has_a_run_of_its_own_is_not_made_from_a_source_that_went_on_to_the_same_number() -> None:
+    runs = (*INHERITED, run(3, status="interrupted"))
+    made = plan(runs=runs, known=(WENT_ON,), transfers=(fork(native_turn_ref="t1"),))
+    assert (made.strategy, made.run_ordinals) == ("full_thread_summary", (1, 2, 3))
 
 
 def test_the_conversation_of_another_thread_is_never_gone_on_with() -> None:

@@ -22,8 +22,10 @@ def native_source(
         return None
     if source is None or source.provider != target.provider or unusable(source, target, signals):
         return None
-    complete = history.covered_by(source).issuperset(to_tell) and not source.missing_item_ids
-    return source if complete else None
+    # The source went on with ordinals of its own: they are not the fork's, whose earlier runs it never saw.
+    own = {run.ordinal for run in history.runs if run.thread_id == history.thread.id}
+    complete = history.covered_by(source).issuperset(to_tell) and own.isdisjoint(to_tell)
+    return source if complete and not source.missing_item_ids else None
 
 
 def _at_head(source: ProviderThread, to_tell: tuple[int, ...]) -> bool:
