@@ -39,6 +39,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             from midstream.server.cli.exporting import export
 
             return export(_path(options.data_dir), options.thread, as_jsonl=options.jsonl, secrets=options.secrets)
+        case "import":
+            from pathlib import Path
+
+            from midstream.server.cli.importing import import_thread
+
+            return import_thread(_path(options.data_dir), Path(options.file))
         case "agents":
             from midstream.server.cli.agents import agents
 
@@ -76,7 +82,9 @@ def _parser() -> argparse.ArgumentParser:
     document.add_argument("thread", help="its id, as midstream list shows it")
     document.add_argument("--jsonl", action="store_true", help="every record as a line of JSON instead")
     document.add_argument("--secrets", action="store_true", help="leave in what looks like a secret")
-    for command in (serve, doctor, threads, document):
+    exported = commands.add_parser("import", help="take in a thread that export --jsonl wrote; no daemon may run")
+    exported.add_argument("file", help="the exported lines")
+    for command in (serve, doctor, threads, document, exported):
         command.add_argument("--data-dir", help="where threads are kept")
     for command in (serve, doctor, agents):
         command.add_argument("--config", help="the configuration file")

@@ -87,7 +87,7 @@ def put_item(changes: Changes, item: Item, run_id: RunId | None) -> None:
         started_at=known.started_at if known else changes.now,
         completed_at=None if item.status in LIVE_ITEM else changes.now,
     )
-    item, texts = _settle_texts(changes.state, item)
+    item, texts = settle_texts(changes.state, item)
     # The record first: it replaces what a client shows, and the text behind it then adds nothing.
     changes.put(ItemPut(item))
     for text in texts:
@@ -101,7 +101,7 @@ def append_text(changes: Changes, item: Item, field: str, text: str) -> None:
         text = (getattr(item, field, None) or "") + text
     changes.put(TextAppended(item.id, field, None, grown.length if grown else 0, text))
     if changes.state.texts[(item.id, field, None)].due:
-        settled, _ = _settle_texts(changes.state, item)
+        settled, _ = settle_texts(changes.state, item)
         changes.put(ItemPut(settled))
 
 
@@ -134,7 +134,7 @@ def close_live_items(changes: Changes, status: ItemStatus) -> None:
 
 def as_it_stands(state: ThreadState, item: Item) -> Item:
     """Return a live item with its growing text so far, as a reader should see it."""
-    settled, _ = _settle_texts(state, item)
+    settled, _ = settle_texts(state, item)
     return settled
 
 
@@ -145,7 +145,8 @@ def recorded_length(item: Item, field: str) -> int:
     return len(shown) if mark is None else mark.tail_offset + len(shown) - mark.head_length
 
 
-def _settle_texts(state: ThreadState, item: Item) -> tuple[Item, tuple[TextAppended, ...]]:
+def settle_texts(state: ThreadState, item: Item) -> tuple[Item, tuple[TextAppended, ...]]:
+    """Return an item as its record shows it, and what of its long texts was not told yet."""
     marks: list[Shortened] = []
     texts: list[TextAppended] = []
     fields: dict[str, str] = {}
