@@ -133,3 +133,19 @@ async def test_a_native_fork_that_fails_becomes_portable_in_the_same_run(editor:
     (transfer,) = (await editor.read(fork)).transfers
     assert (transfer.status, transfer.resolution.strategy) == ("consumed", "portable_context")
     assert transfer.error
+
+
+async def test_a_fork_is_not_told_what_its_last_run_did_when_it_was_tried_again_later(
+    editor: Editor, workspace: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "state").write_text("as it was before")
+    thread = await editor.new_thread(workspace)
+    run = await editor.say(thread, f"run cat {tmp_path}/state\nfail: no more")
+    fork = await forked(editor, thread)
+    (tmp_path / "state").write_text("as it is since")
+    await editor.call("run/retry", run_id=run.id)
+    await editor.ended(run)
+    await editor.say(fork, "say: mine", "understudy")
+    told = received(await editor.recall(fork, "understudy"))[0]
+    assert ("as it was before" in told, "as it is since" in told) == (True, False)
+    assert not any("as it is since" in str(item) for item in await editor.items(fork) if item.thread_id == thread.id)

@@ -1,5 +1,6 @@
 """Rolling back, over the wire: the thread, what providers know, and the files."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,17 @@ import pytest
 from midstream.protocol.notifications import ThreadEvent
 from midstream.protocol.records.provider import ProviderThread
 from scenarios.steps import codes, received
+from scenarios.test_deletion import until_tidy
 from support.editor import Editor, Refused, editor_on, providers
+
+LIAR = """
+import sys
+from midstream.server.rehearsal.agent import Agent
+Agent._rewind = Agent._turns
+from midstream.server.rehearsal.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+"""An agent that answers a rewind as if it had done it."""
 
 
 async def settled(editor: Editor, known: ProviderThread) -> None:
@@ -65,6 +76,34 @@ async def test_an_agent_that_cannot_rewind_goes_on_afresh(tmp_path: Path, worksp
         assert "divergent" in codes(run.plan)
         texts = "".join(received(await editor.recall(thread, "plodding")))
         assert ("one" in texts, "two" in texts) == (True, False)
+
+
+async def test_an_agent_that_says_it_dropped_runs_and_still_has_them_goes_on_afresh(
+    tmp_path: Path, workspace: Path
+) -> None:
+    config = {"providers": {"liar": {"driver": "acp", "command": [sys.executable, "-c", LIAR, "--name", "liar"]}}}
+    async with editor_on(tmp_path / "data", config=config, env={"MIDSTREAM_REHEARSAL_DIR": str(tmp_path)}) as editor:
+        thread = await editor.new_thread(workspace, "liar")
+        await editor.say(thread, "say: one")
+        await editor.say(thread, "say: two")
+        await editor.call("thread/rollback", thread_id=thread.id, to_run_ordinal=1)
+        await until_tidy(editor, tmp_path / "data")
+        run = await editor.say(thread, "say: instead")
+        assert "divergent" in codes(run.plan)
+        texts = "".join(received(await editor.recall(thread, "liar")))
+        assert ("one" in texts, "two" in texts) == (True, False)
+
+
+async def test_what_the_user_laid_down_in_a_run_that_was_taken_back_holds_no_more(
+    editor: Editor, workspace: Path
+) -> None:
+    thread = await editor.new_thread(workspace)
+    await editor.say(thread, "Never touch kept.txt.")
+    await editor.say(thread, "Never touch dropped.txt.")
+    await editor.call("thread/rollback", thread_id=thread.id, to_run_ordinal=1)
+    await editor.say(thread, "say: instead", "understudy")
+    told = received(await editor.recall(thread, "understudy"))[0]
+    assert ("kept.txt" in told, "dropped.txt" in told) == (True, False)
 
 
 async def test_files_come_back_too_where_that_is_asked_for_and_a_dry_run_tells_it_first(
