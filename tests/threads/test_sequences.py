@@ -9,7 +9,9 @@ import pytest
 
 from midstream.protocol.records.provider import ProviderThread
 from midstream.protocol.records.read import ThreadRead
+from midstream.protocol.records.run import Run
 from midstream.protocol.records.thread import Thread
+from midstream.server.graph.state import COVERABLE
 from midstream.server.rehearsal.conversation import Conversation
 from midstream.server.rehearsal.history import visible
 from support.editor import Editor, Refused, editor_on
@@ -17,7 +19,7 @@ from support.editor import Editor, Refused, editor_on
 TOKEN: Final = re.compile(r"token-\d+\.")
 LIVES: Final = 3
 STEPS: Final = 8
-ACTS: Final = ("run", "run", "run", "fork", "merge", "rollback")
+ACTS: Final = ("run", "run", "run", "fork", "merge", "rollback", "delete")
 
 
 class Story:
@@ -47,12 +49,15 @@ class Story:
                     self.threads.append((await editor.call("thread/fork", thread_id=thread.id)).thread)
                 case "merge":
                     await editor.call("thread/mergeBack", thread_id=thread.id)
+                case "delete" if len(self.threads) > 2:
+                    await editor.call("thread/delete", thread_id=thread.id)
+                    self.threads.remove(thread)
                 case _:
                     last = max((run.ordinal or 0 for run in (await editor.read(thread)).runs), default=0)
                     to = max(0, last - self.random.randint(1, 3))
                     await editor.call("thread/rollback", thread_id=thread.id, to_run_ordinal=to)
         except Refused as refused:
-            if refused.kind != "invalidState":
+            if refused.kind not in ("invalidState", "threadNotFound"):
                 raise
 
     async def run(self, editor: Editor, thread: Thread, *, whole: bool = True) -> None:
@@ -62,7 +67,20 @@ class Story:
         assert run.ordinal is not None
         self.said[thread.id, run.ordinal] = text.removeprefix("think: ")
         if whole:
-            assert (await editor.ended(run)).status == "completed"
+            ended = await editor.ended(run)
+            assert ended.status == "completed"
+            await self.check_whole(editor, thread, ended)
+
+    async def check_whole(self, editor: Editor, thread: Thread, run: Run) -> None:
+        """See that who answered a run knows all that stands in its thread, and what forks gave to it."""
+        read = await editor.read(thread)
+        (known,) = [one for one in read.provider_threads if one.id == run.provider_thread_id]
+        standing = {one.id: self.said[one.thread_id, one.ordinal] for one in read.runs if one.status in COVERABLE}
+        words = set(standing.values())
+        for handoff in (await editor.call("handoff/list", thread_id=thread.id)).handoffs:
+            if handoff.covered_thread_id != thread.id and handoff.target_run_id in standing:
+                words |= {self.said[handoff.covered_thread_id, ordinal] for ordinal in handoff.run_ordinals}
+        assert words <= set(TOKEN.findall("\n".join(self.native(known))))
 
     async def check(self, editor: Editor) -> None:
         """See that each conversation that may be gone on with knows what its record claims, once, and nothing else."""
@@ -98,14 +116,14 @@ class Story:
 
     def native(self, known: ProviderThread) -> list[str]:
         """Return what an agent's own conversation holds of others' words."""
-        (file,) = self.home.rglob(f"{known.native_ref}.jsonl")
+        (file,) = (self.home / "data" / "rehearsal").rglob(f"{known.native_ref}.jsonl")
         return [
             entry.text for entry in visible(Conversation.open(file.parent, file.stem).records) if entry.role == "user"
         ]
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(10))
 async def test_agents_know_what_is_claimed_once_and_nothing_that_was_taken_back(
     seed: int, tmp_path: Path, workspace: Path
 ) -> None:

@@ -1217,7 +1217,7 @@
 ---@field workDoneToken? string|integer
 ---@field workspace? string
 
----@class midstream.protocol.ThreadSearchResult The places, best first.
+---@class midstream.protocol.ThreadSearchResult The places, newest first.
 ---@field matches midstream.protocol.SearchMatch[]
 
 ---@class midstream.protocol.ThreadSubscribeParams Follow a thread's events, from `after_sequence` + 1 where they can be replayed.

@@ -241,7 +241,7 @@ class SearchMatch:
 
 @frozen(kw_only=True)
 class ThreadSearchResult:
-    """The places, best first."""
+    """The places, newest first."""
 
     matches: tuple[SearchMatch, ...]
 
