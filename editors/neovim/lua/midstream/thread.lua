@@ -74,12 +74,20 @@ function Thread:put(item)
   return not known
 end
 
---- Take an event. Returns the id of the item that changed, if it is held.
+--- Whether an event is the next one; one that was taken before is not, nor one with others missing before it.
+---@param event midstream.protocol.ThreadEvent
+---@return "next"|"known"|"ahead"
+function Thread:place(event)
+  local step = event.sequence - self.sequence
+  return step == 1 and "next" or step < 1 and "known" or "ahead"
+end
+
+--- Take the next event. Returns the id of the item that changed, if it is held.
 ---@param event midstream.protocol.ThreadEvent
 ---@return string|nil
 function Thread:apply(event)
   local record = event.record
-  self.sequence = math.max(self.sequence, event.sequence)
+  self.sequence = event.sequence
   if event.type == "thread" then
     self.record = record
   elseif event.type == "run" then

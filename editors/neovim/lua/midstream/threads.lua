@@ -57,6 +57,25 @@ local function subscribe(id)
   end
 end
 
+---@type table<string, true>
+local catching_up = {}
+
+--- Ask for the events that are missing, once for all of which that is noticed until they come.
+---@param id string
+local function catch_up(id)
+  if catching_up[id] then
+    return
+  end
+  catching_up[id] = true
+  async.run(function()
+    local ok, problem = pcall(subscribe, id)
+    catching_up[id] = nil
+    if not ok then
+      error(problem, 0)
+    end
+  end)
+end
+
 --- Follow a thread and load its end.
 ---@param id string
 ---@return midstream.Thread
@@ -101,7 +120,6 @@ function M.load(thread, from)
   local page = client.call("thread/items", params)
   if thread.gap == gap then
     thread:take_page(page, from)
-    changed(thread.id)
   end
 end
 
@@ -136,7 +154,10 @@ end
 
 client.listen("thread/event", function(event)
   local thread = followed[event.threadId]
-  if not thread then
+  local place = thread and thread:place(event)
+  if place == "ahead" then
+    return catch_up(event.threadId)
+  elseif not thread or place == "known" then
     return
   end
   local before = event.type == "thread" and thread.record or thread.runs[event.record.id]

@@ -104,6 +104,7 @@ function M.load_near(buffer)
         if not ok then
           error(problem, 0)
         end
+        M.paint(buffer)
       end)
       return
     end
