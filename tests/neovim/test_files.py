@@ -80,6 +80,42 @@ def test_a_restore_names_the_unsaved_file_and_changes_nothing_unless_told(nvim: 
     assert nvim.lines() == ["unsaved kept", "more"]
 
 
+def test_a_restore_is_undone_by_restoring_the_checkpoint_that_it_made(nvim: Neovim, workspace: Path) -> None:
+    nvim.open("append kept.txt: more")
+    nvim.until_shown("Run 1 · rehearsal · completed")
+    baseline = nvim.lua("return require('midstream.current').thread():started_runs()[1].baselineCheckpointId")
+    nvim.do(f"restore {baseline}")
+    nvim.until_told("`:Midstream restore` can undo it")
+    assert (workspace / "kept.txt").read_text() == "kept\n"
+    nvim.answer_next(1)
+    nvim.do("restore")
+    nvim.until("#vim.tbl_filter(function(told) return told:find('1 files written', 1, true) end, _G.told) == 2")
+    assert any("· safety ·" in message for message in nvim.said())
+    assert (workspace / "kept.txt").read_text() == "kept\nmore\n"
+
+
+def test_a_workspace_behind_a_symbolic_link_has_the_same_unsaved_files(
+    nvim: Neovim, workspace: Path, tmp_path: Path
+) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(workspace)
+    nvim.api.command(f"cd {link}")
+    nvim.open("append kept.txt: more")
+    nvim.until_shown("Run 1 · rehearsal · completed")
+    nvim.api.command(f"edit {link / 'kept.txt'}")
+    nvim.type("iunsaved <Esc>")
+    nvim.until("vim.bo.modified")
+    baseline = nvim.lua("return require('midstream.current').thread():started_runs()[1].baselineCheckpointId")
+    nvim.answer_next(1)
+    nvim.do(f"restore {baseline}")
+    assert "kept.txt" in nvim.until_told("Nothing was changed")
+    nvim.api.command("undo")
+    nvim.until("not vim.bo.modified")
+    nvim.do(f"restore {baseline}")
+    nvim.until_told("1 files written")
+    assert nvim.lines() == ["kept"]
+
+
 def test_a_checkpoint_is_taken_and_the_files_compared_with_it(nvim: Neovim, workspace: Path) -> None:
     nvim.open("say: hello")
     nvim.until_shown("completed")
@@ -89,5 +125,7 @@ def test_a_checkpoint_is_taken_and_the_files_compared_with_it(nvim: Neovim, work
     nvim.answer_next(1)
     nvim.do("checkpoints")
     nvim.until("vim.t.midstream_diff and true or false")
-    assert any("before lunch" in message for message in nvim.said())
+    (listed, *older) = [message.split(" · ")[1:] for message in nvim.said() if message.endswith(" files")]
+    assert listed == ["manual", "before lunch", "0 files"]
+    assert [words[:2] for words in older] == [["run", "run 1"], ["baseline", "run 1"]]
     assert nvim.lines() == ["after lunch"]

@@ -1,9 +1,14 @@
 """What a user sets up: configuration, maps, status line, autocommands, help, health, and the generated types."""
 
+import re
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
+import attrs
+
+from midstream.protocol.methods.table import METHODS
 from support.neovim import PLUGIN, Neovim, neovim_on
 
 
@@ -101,6 +106,18 @@ def test_help_has_a_tag_for_every_subcommand_and_option(nvim: Neovim, tmp_path: 
 def test_the_generated_types_are_those_of_the_schema() -> None:
     script = PLUGIN / "scripts" / "generate_types.py"
     assert subprocess.run([sys.executable, str(script)], check=False).returncode == 0
+
+
+def test_exactly_the_requests_that_change_something_have_an_id(nvim: Neovim) -> None:
+    sources = "".join(module.read_text() for module in PLUGIN.rglob("*.lua"))
+    called = set(re.findall(r"""client\.call[(,]\s*"(\w+/\w+)\"""", sources))
+    assert len(called) > 25
+    for method in called:
+        takes = "command_id" in attrs.fields_dict(METHODS[method].params)
+        assert nvim.lua("return require('midstream.methods').changes(...)", method) == takes, method
+    made = nvim.lua("return require('midstream.methods').command_id()")
+    assert str(uuid.UUID(made)) == made
+    assert uuid.UUID(made).version == 4
 
 
 def test_modules_are_small() -> None:

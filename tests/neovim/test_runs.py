@@ -1,6 +1,9 @@
 """Runs are steered, interrupted, queued and tried again; what streams moves neither cursor nor focus."""
 
-from support.neovim import Neovim
+from pathlib import Path
+
+from support.editor import providers
+from support.neovim import Neovim, neovim_on
 
 
 def test_streaming_moves_neither_the_cursor_nor_the_focus(nvim: Neovim) -> None:
@@ -61,19 +64,51 @@ def test_the_queue_is_shown_reordered_edited_and_cancelled(nvim: Neovim) -> None
     nvim.answer_next(5)
     nvim.type("<CR>")
     nvim.until_shown("2. say: two → rehearsal")
+    nvim.go_to("say: two →")
+    nvim.answer_next(1, "say: two, as edited")
+    nvim.type("<CR>")
+    nvim.until_shown("2. say: two, as edited → rehearsal")
     nvim.do("interrupt")
     lines = nvim.until_shown("Run 3 · rehearsal · completed")
-    assert lines.index("> say: three") < lines.index("> say: two")
+    assert lines.index("> say: three") < lines.index("> say: two, as edited")
     assert "> say: one" not in lines
 
 
-def test_steering_an_agent_that_cannot_be_is_explained(nvim: Neovim) -> None:
-    nvim.open("say: working\nsleep 20000")
-    nvim.until_shown("\nworking")
-    nvim.do("steer say: faster")
-    nvim.until("#_G.told > 0 or table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false)):find('faster', 1, true)")
-    nvim.do("interrupt")
-    nvim.until_shown("interrupted")
+def test_a_queue_that_a_failure_holds_goes_on_when_it_is_told(asking: Neovim) -> None:
+    asking.open("run true\nfail: usage_limit: no quota left")
+    asking.until_shown("▢ Allow")
+    asking.say("say: at last")
+    asking.until_shown("1. say: at last → rehearsal")
+    asking.go_to("▢ Allow")
+    asking.type("<CR>")
+    lines = asking.until_shown("## Queue · held: `:Midstream resume` lets it go on")
+    assert "! usage_limit: no quota left" in lines
+    asking.do("resume")
+    lines = asking.until_shown("Run 2 · rehearsal · completed")
+    assert "at last" in lines
+    assert not any("## Queue" in line for line in lines)
+
+
+def test_a_steered_word_is_shown_and_answered_in_the_same_run(nvim: Neovim, workspace: Path) -> None:
+    nvim.open("say: working\nrun until [ -e steered ]; do sleep 0.02; done")
+    nvim.until_shown("Run 1 · rehearsal · running")
+    nvim.do("steer say: this way instead")
+    nvim.until_shown("*steered:*")
+    (workspace / "steered").touch()
+    lines = nvim.until_shown("Run 1 · rehearsal · completed")
+    assert "> say: this way instead" in lines
+    assert "this way instead" in lines
+    assert not any("Run 2" in line for line in lines)
+
+
+def test_steering_an_agent_that_cannot_be_steered_is_explained(tmp_path: Path, workspace: Path) -> None:
+    agents = {"providers": providers("deaf", flags=["--no-steer"])}
+    with neovim_on(tmp_path / "data", workspace, runtime_mode="fullAccess", provider="deaf", daemon=agents) as nvim:
+        nvim.open("say: working\nsleep 20000")
+        nvim.until_shown("\nworking")
+        nvim.do("steer say: faster")
+        nvim.until_told("deaf takes no words in the middle of a run")
+        assert "> say: faster" not in nvim.lines()
 
 
 def test_a_todo_list_and_tool_calls_are_shown_and_folded(nvim: Neovim) -> None:
@@ -85,3 +120,16 @@ def test_a_todo_list_and_tool_calls_are_shown_and_folded(nvim: Neovim) -> None:
     nvim.go_to("▸ $ echo hello")
     command, run = nvim.lua("local l = vim.fn.line('.'); return {vim.fn.foldlevel(l), vim.fn.foldlevel(l - 1)}")
     assert (command, run) == (2, 1)
+
+
+def test_a_model_is_chosen_with_its_provider_and_completed(tmp_path: Path, workspace: Path) -> None:
+    agents = {"providers": providers("painter", flags=["--models", "small,large"])}
+    with neovim_on(tmp_path / "data", workspace, runtime_mode="fullAccess", daemon=agents) as nvim:
+        nvim.open("say: something")
+        nvim.until_shown("Run 1 · rehearsal · completed")
+        nvim.until("vim.list_contains(require('midstream.providers').names(), 'painter/large')")
+        assert nvim.lua("return vim.fn.getcompletion('Midstream switch painter/l', 'cmdline')") == ["painter/large"]
+        nvim.do("switch painter/large")
+        nvim.until_shown("next: painter/large")
+        nvim.say("say: painted")
+        nvim.until_shown("Run 2 · painter/large · completed")

@@ -2,11 +2,14 @@
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 from midstream.protocol.records.thread import Thread
 from support.editor import Editor
 from support.neovim import Neovim, Script, neovim_on
+
+TESTS = Path(__file__).parents[1]
 
 
 def test_a_daemon_killed_in_mid_stream_is_started_by_the_next_command(nvim: Neovim) -> None:
@@ -26,14 +29,76 @@ def test_a_daemon_killed_in_mid_stream_is_started_by_the_next_command(nvim: Neov
     assert nvim.thread_buffer() == buffer
 
 
-def test_a_request_that_the_daemon_took_with_it_is_reported(nvim: Neovim) -> None:
+def test_a_question_that_the_daemon_took_with_it_is_reported(nvim: Neovim) -> None:
     nvim.open("say: hello")
     nvim.until_shown("completed")
     pid = nvim.daemon_pid()
     os.kill(pid, signal.SIGSTOP)
-    nvim.do("checkpoints create")
+    nvim.do("open pick")
     os.kill(pid, signal.SIGKILL)
     nvim.until_told("ended before it answered")
+
+
+def test_a_command_that_the_daemon_took_with_it_is_sent_again(nvim: Neovim) -> None:
+    nvim.open("say: hello")
+    nvim.until_shown("completed")
+    pid = nvim.daemon_pid()
+    os.kill(pid, signal.SIGSTOP)
+    nvim.do("send say: not lost")
+    os.kill(pid, signal.SIGKILL)
+    lines = nvim.until_shown("Run 2 · rehearsal · completed")
+    assert "not lost" in lines
+    assert nvim.daemon_pid() != pid
+
+
+def test_a_command_that_was_committed_and_not_answered_is_not_done_twice(tmp_path: Path, workspace: Path) -> None:
+    faults = tmp_path / "faults"
+    faults.mkdir()
+    data = tmp_path / "data"
+    daemon = [sys.executable, "-m", "support.faulty_daemon", str(data)]
+    environment = [f"PYTHONPATH={TESTS}", f"MIDSTREAM_FAULT_FOLDER={faults}"]
+    with neovim_on(data, workspace, cmd=["env", *environment, *daemon]) as nvim:
+        nvim.open("say: hello")
+        nvim.until_shown("Run 1 · rehearsal · completed")
+        (faults / "armed").write_text("after commit of KeepCheckpoint")
+        nvim.do("checkpoints create only once")
+        nvim.until_told("A checkpoint was taken.")
+        assert "after commit of KeepCheckpoint" in (faults / "reached").read_text()
+        nvim.until("require('midstream.client').is_connected()")
+        nvim.answer_next(1)
+        nvim.do("checkpoints")
+        nvim.until_told("Compare the files with")
+        assert len([message for message in nvim.said() if "only once" in message]) == 1
+
+
+def test_who_stops_and_comes_back_at_once_is_connected_again(nvim: Neovim) -> None:
+    nvim.open("say: hello")
+    nvim.until_shown("Run 1 · rehearsal · completed")
+    nvim.lua("vim.cmd('Midstream stop'); vim.cmd('Midstream send say: back')")
+    nvim.until_shown("Run 2 · rehearsal · completed")
+    assert not any("The daemon" in told for told in nvim.said())
+
+
+def test_events_that_were_missed_are_asked_for(nvim: Neovim) -> None:
+    nvim.open("say: first")
+    nvim.until_shown("Run 1 · rehearsal · completed")
+    nvim.lua("local thread = require('midstream.current').thread(); thread.sequence, thread.runs = 0, {}")
+    nvim.say("say: second")
+    lines = nvim.until_shown("Run 2 · rehearsal · completed")
+    assert any(line.startswith("## Run 1 · rehearsal · completed") for line in lines)
+    assert lines.count("first") == 1
+
+
+def test_an_event_that_is_known_changes_nothing(nvim: Neovim) -> None:
+    nvim.open("say: first")
+    lines = nvim.until_shown("Run 1 · rehearsal · completed")
+    nvim.until_shown("— idle")
+    lines = nvim.lines()
+    thread = nvim.lua("local t = require('midstream.current').thread(); return {t.id, t.sequence, t:started_runs()[1]}")
+    record = {**thread[2], "status": "running"}
+    nvim.hear("thread/event", {"threadId": thread[0], "sequence": thread[1], "type": "run", "record": record})
+    nvim.say("say: second")
+    assert nvim.until_shown("Run 2 · rehearsal · completed")[: len(lines) - 2] == lines[:-2]
 
 
 def test_two_neovims_and_a_script_stay_in_step(nvim: Neovim, script: Script, tmp_path: Path, workspace: Path) -> None:

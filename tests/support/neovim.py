@@ -109,11 +109,11 @@ class Neovim:
         told: str = self.until("vim.iter(_G.told):find(function(told) return told:find(_G.wanted, 1, true) end)")
         return told
 
-    def answer_next(self, choice: Any) -> None:
-        """Choose at the next `vim.ui.select` what this number names, or type this at the next `vim.ui.input`."""
+    def answer_next(self, choice: Any, typed: str | None = None) -> None:
+        """Choose at the next `vim.ui.select` what this number names; type this, or else that, at `vim.ui.input`."""
         self.lua(
             """
-            local choice = ...
+            local choice, typed = ...
             vim.ui.select = function(entries, options, done)
               table.insert(_G.told, options.prompt)
               for _, entry in ipairs(entries) do
@@ -121,10 +121,15 @@ class Neovim:
               end
               done(entries[choice])
             end
-            vim.ui.input = function(_, done) done(choice) end
+            vim.ui.input = function(_, done) done(typed or choice) end
             """,
             choice,
+            typed,
         )
+
+    def hear(self, method: str, params: dict[str, Any]) -> None:
+        """Let the plugin hear a notification as if the daemon had sent it."""
+        self.lua("local method, params = ...; vim.lsp.get_clients()[1].handlers[method](nil, params)", method, params)
 
     def open(self, message: str | None = None) -> None:
         """Open a new thread, and say something in it."""

@@ -1,6 +1,7 @@
 --- The connection with the daemon: Neovim's own LSP client, started by the first command that needs it.
 local async = require("midstream.async")
 local config = require("midstream.config")
+local methods = require("midstream.methods")
 local notify = require("midstream.notify")
 
 local M = {}
@@ -16,6 +17,10 @@ local on_connect = {}
 ---@type table<string, fun(params: table)[]>
 local listeners = {}
 
+---@type table<integer, true> clients, by id, that the user has left
+local left = {}
+
+local LEFT = { message = "Midstream was stopped before the daemon answered." }
 local LOST = { message = "The daemon has ended before it answered. The next command starts it again." }
 
 --- Hear a notification of the daemon.
@@ -53,19 +58,29 @@ local function started(problem)
   end
 end
 
+---@param problem midstream.Problem
+local function answer_all(problem)
+  for _, answer in ipairs(vim.tbl_keys(pending)) do
+    answer(problem)
+  end
+end
+
 ---@param code integer
-local function ended(code)
+---@param id integer the client that has ended; the user may have left it for a new one
+local function ended(code, id)
+  if left[id] then
+    left[id] = nil
+    return
+  end
   local was = client
   client = nil
-  for _, answer in ipairs(vim.tbl_keys(pending)) do
-    answer(LOST)
-  end
   if starting then
     started({ message = ("The daemon ended with status %d; :checkhealth midstream says more."):format(code) })
   elseif was and vim.v.exiting == vim.NIL then
     notify.warn("The daemon has ended. The next command starts it again; your threads are kept.")
   end
   notify.fire("Disconnected", { code = code })
+  answer_all(LOST) -- last: it may start the daemon again
 end
 
 local function start()
@@ -95,7 +110,9 @@ local function start()
       end
       notify.fire("Connected", { version = M.version() })
     end),
-    on_exit = vim.schedule_wrap(ended),
+    on_exit = vim.schedule_wrap(function(code, _, id)
+      ended(code, id)
+    end),
   }, {
     attach = false,
     reuse_client = function()
@@ -137,16 +154,16 @@ function M.is_connected()
   return client ~= nil and not client:is_stopped()
 end
 
---- Send a request and wait for its result; raises a `midstream.Problem`.
+--- Send a request and wait for its answer.
 ---@param method string
 ---@param params table
----@return any result
-function M.call(method, params)
+---@return midstream.Problem|nil problem, any result
+local function send(method, params)
   connected()
   if not vim.list_contains(M.told().methods or {}, method) then
     error({ message = ("Midstream %s does not answer `%s` yet; a newer one does."):format(M.version(), method) }, 0)
   end
-  local problem, result = async.await(function(resume)
+  return async.await(function(resume)
     local function answer(...)
       if pending[answer] then
         pending[answer] = nil
@@ -159,6 +176,22 @@ function M.call(method, params)
       answer(LOST)
     end
   end)
+end
+
+--- Send a request and wait for its result; raises a `midstream.Problem`. A changing one that was lost with the
+--- daemon is sent once more: by its id, a daemon that had committed it gives the first answer and does nothing twice.
+---@param method string
+---@param params table
+---@return any result
+function M.call(method, params)
+  local changes = methods.changes(method)
+  if changes then
+    params = vim.tbl_extend("error", params, { commandId = methods.command_id() })
+  end
+  local problem, result = send(method, params)
+  if changes and problem == LOST then
+    problem, result = send(method, params)
+  end
   if problem then
     error(problem, 0)
   end
@@ -170,7 +203,10 @@ function M.stop()
   local was = client
   client = nil
   if was then
+    left[was.id] = true
     was:stop()
+    notify.fire("Disconnected", { code = 0 })
+    answer_all(LEFT)
   end
 end
 
