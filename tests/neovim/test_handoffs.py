@@ -31,9 +31,10 @@ def test_an_edited_handoff_is_what_the_next_agent_receives(nvim: Neovim, script:
     assert "She is blue." in sent
 
 
-def test_a_preview_is_made_anew_in_another_way_and_discarded(nvim: Neovim) -> None:
+def test_a_preview_is_made_anew_in_another_way_and_discarded(nvim: Neovim, script: Script) -> None:
     nvim.open("say: something")
     nvim.until_shown("completed")
+    thread_id = nvim.thread_id()
     nvim.do("handoff understudy")
     nvim.until("vim.api.nvim_buf_get_name(0):find('midstream://handoff/', 1, true) and true or false")
     before = nvim.lua("return require('midstream.handoff').page(vim.api.nvim_get_current_buf()).handoff.id")
@@ -43,3 +44,10 @@ def test_a_preview_is_made_anew_in_another_way_and_discarded(nvim: Neovim) -> No
     assert after != before
     nvim.do("discard")
     nvim.until("vim.bo.filetype == 'midstream-thread'")
+    nvim.until_shown("— idle · next: rehearsal")
+    assert not any("Run 2" in line for line in nvim.lines())
+
+    async def read(editor: Editor) -> dict[str, str]:
+        return {known.id: known.status for known in (await editor.call("handoff/list", thread_id=thread_id)).handoffs}
+
+    assert script(read) == {before: "superseded", after: "superseded"}

@@ -80,6 +80,21 @@ def test_the_status_line_names_provider_state_and_what_waits(asking: Neovim) -> 
     assert asking.lua("return require('midstream').status().waiting") == 1
 
 
+def test_the_status_line_on_the_screen_follows_the_thread(nvim: Neovim) -> None:
+    nvim.api.command("set laststatus=3 statusline=%{%v:lua.require'midstream'.statusline()%}")
+    shown = (
+        "vim.iter(vim.fn.range(1, vim.o.columns)):map(function(column) "
+        "return vim.fn.screenstring(vim.o.lines - 1, column) end):join(''):find(..., 1, true)"
+    )
+    nvim.open("say: hello\nsleep 20000")
+    nvim.until(shown, "rehearsal · running")
+    nvim.api.command("aboveleft new")
+    nvim.do("interrupt")
+    nvim.until(shown, "rehearsal · idle")
+    nvim.do("switch understudy")
+    nvim.until(shown, "understudy · idle")
+
+
 def test_autocommands_tell_of_a_threads_life(nvim: Neovim) -> None:
     nvim.open("ask: which colour?")
     nvim.until("vim.list_contains(_G.fired, 'MidstreamRequestOpened')")

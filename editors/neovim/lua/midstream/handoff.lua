@@ -43,7 +43,7 @@ local function title(buffer)
   )
   local rest = ":w keeps · :q leaves · :Midstream send · " .. why(page.preview.plan)
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
-    vim.wo[window].winbar = told:gsub("%%", "%%%%") .. "%<" .. rest:gsub("%%", "%%%%")
+    vim.wo[window].winbar = (told .. rest):gsub("%%", "%%%%") .. "%<" -- cut at the end, where the reasons are
   end
 end
 
