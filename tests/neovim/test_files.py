@@ -17,6 +17,10 @@ def test_a_runs_diff_is_shown_side_by_side_with_all_hunks_listed(nvim: Neovim, w
         "vim.api.nvim_win_get_buf(w), 0, -1, false)} end, vim.api.nvim_tabpage_list_wins(0))"
     )
     assert sides == [[True, ["kept"]], [True, ["kept", "more"]]]
+    bars = nvim.lua("return vim.tbl_map(function(w) return vim.wo[w].winbar end, vim.api.nvim_tabpage_list_wins(0))")
+    assert bars[0].startswith("BEFORE · ")
+    assert "· before run 1 ·" in bars[0]
+    assert bars[1] == "AFTER · as it is now%<"
 
 
 def test_one_change_is_rejected_and_the_other_accepted(nvim: Neovim, workspace: Path) -> None:
@@ -125,7 +129,7 @@ def test_a_checkpoint_is_taken_and_the_files_compared_with_it(nvim: Neovim, work
     nvim.answer_next(1)
     nvim.do("checkpoints")
     nvim.until("vim.t.midstream_diff and true or false")
-    (listed, *older) = [message.split(" · ")[1:] for message in nvim.said() if message.endswith(" files")]
-    assert listed == ["manual", "before lunch", "0 files"]
-    assert [words[:2] for words in older] == [["run", "run 1"], ["baseline", "run 1"]]
+    listed = [message.split(" · ")[1:] for message in nvim.said() if message.endswith(" files")]
+    assert listed[0] == ["manual", "before lunch", "0 files"]
+    assert [words[0] for words in listed[1:]] == ["after run 1", "before run 1"]
     assert nvim.lines() == ["after lunch"]

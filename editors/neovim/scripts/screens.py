@@ -18,6 +18,9 @@ from support.neovim import arguments  # noqa: E402
 
 SESSION = "midstream-screens"
 PATIENCE = 60.0
+BACKGROUND = "#14161b"
+"""Neovim's own."""
+STATUS = r"set statusline=%f%=%{%v:lua.require'midstream'.statusline()%}\ "
 
 
 def tmux(*words: str) -> str:
@@ -47,7 +50,8 @@ def picture(name: str) -> None:
     )
     with tempfile.TemporaryDirectory() as folder:
         html = Path(folder) / "screen.html"
-        html.write_text(page.stdout.replace("<pre>", "<pre style='font: 15px/18px \"DejaVu Sans Mono\"'>"))
+        style = f"pre {{ font: 15px/18px 'DejaVu Sans Mono' }} body {{ background: {BACKGROUND} !important }}"
+        html.write_text(page.stdout.replace("</head>", f"<style>{style}</style></head>"))
         browser = ["chromium", "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1180,1000"]
         target = PICTURES / f"{name}.png"
         subprocess.run([*browser, f"--screenshot={target}", html.as_uri()], check=True, capture_output=True)
@@ -63,7 +67,7 @@ def main() -> None:
         subprocess.run(["git", "init", "-q"], cwd=workspace, check=True)
         config = {"open": "botright vsplit | only", "runtime_mode": "autoAcceptEdits"}
         nvim = ["env", f"MIDSTREAM_REHEARSAL_DIR={home}/agents", *arguments(Path(home) / "data", **config)]
-        nvim += ["--cmd", "set termguicolors laststatus=2", "--cmd", f"cd {workspace}"]
+        nvim += ["--cmd", "set termguicolors laststatus=3", "--cmd", STATUS, "--cmd", f"cd {workspace}"]
         tmux("new-session", "-d", "-x", "126", "-y", "54", shlex.join(nvim))
         try:
             play()
@@ -79,7 +83,7 @@ def play() -> None:
     until("Run 1 · rehearsal · completed")
     command("Midstream handoff understudy")
     until("full_thread_summary")
-    command("redraw!")
+    command("redraw! | echo ' '")
     picture("handoff")
     command("quit!")
     command("Midstream switch understudy")
@@ -88,7 +92,7 @@ def play() -> None:
     until("Run 2 · understudy · completed")
     command("Midstream send run make test")
     until("▢ Reject")
-    command("redraw!")
+    command("redraw! | echo ' '")
     picture("thread")
     tmux("send-keys", "gr")
     tmux("send-keys", "-l", "/Reject")

@@ -1,6 +1,7 @@
 --- What changed in files: Neovim's own diff mode, all hunks in the quickfix list, and taking changes back.
 local buffers = require("midstream.buffers")
 local client = require("midstream.client")
+local history = require("midstream.history")
 local notify = require("midstream.notify")
 local patch = require("midstream.patch")
 
@@ -43,6 +44,20 @@ local function past(checkpoint_id, path)
   return buffer
 end
 
+--- Say above the current window which side of a comparison it is.
+---@param comparison midstream.Comparison
+---@param side "from"|"to"
+local function label(comparison, side)
+  local checkpoint = vim.iter(comparison.thread.checkpoints):find(function(known)
+    return known.id == comparison[side]
+  end)
+  local words = checkpoint and history.describe(checkpoint) or comparison[side]
+  if comparison[side] == "workspace" then
+    words = "as it is now"
+  end
+  vim.wo[0][0].winbar = ("%s · %s"):format(side == "from" and "BEFORE" or "AFTER", words):gsub("%%", "%%%%") .. "%<"
+end
+
 --- Show a file of a comparison side by side, in a tab page of its own: what was left, what is right.
 ---@param comparison midstream.Comparison
 ---@param path string
@@ -62,9 +77,11 @@ function M.show(comparison, path, line)
   else
     vim.cmd.edit(vim.fn.fnameescape(file_name(comparison, path)))
   end
+  label(comparison, "to")
   vim.cmd("diffthis")
   vim.cmd("leftabove vertical split")
   vim.api.nvim_win_set_buf(0, left)
+  label(comparison, "from")
   vim.cmd("diffthis")
   vim.cmd.wincmd("l")
   if line then

@@ -6,12 +6,18 @@ local notify = require("midstream.notify")
 
 local M = {}
 
+local RUN = { baseline = "before run %d", run = "after run %d" }
+
 ---@param checkpoint midstream.protocol.Checkpoint
 ---@return string
 function M.describe(checkpoint)
-  local name = checkpoint.label or (checkpoint.runOrdinal and "run " .. checkpoint.runOrdinal) or ""
-  local words =
-    { checkpoint.capturedAt:sub(1, 19):gsub("T", " "), checkpoint.kind, name, #checkpoint.files .. " files" }
+  local name = RUN[checkpoint.kind] and checkpoint.runOrdinal and RUN[checkpoint.kind]:format(checkpoint.runOrdinal)
+  local count = #checkpoint.files
+  local time = checkpoint.capturedAt:sub(1, 19):gsub("T", " ")
+  local words = { time, name or checkpoint.kind, ("%d file%s"):format(count, count == 1 and "" or "s") }
+  if checkpoint.label then
+    table.insert(words, 3, checkpoint.label)
+  end
   if checkpoint.status ~= "ready" then
     words[#words + 1] = checkpoint.problem or checkpoint.status
   end
