@@ -42,6 +42,15 @@ def command(text: str) -> None:
     tmux("send-keys", "Enter")
 
 
+def clear_command_line() -> None:
+    """Redraw, so that no command stands there any more."""
+    tmux("send-keys", "C-l")
+    deadline = time.monotonic() + PATIENCE
+    while tmux("capture-pane", "-p").rstrip("\n").splitlines()[-1].startswith(":"):
+        assert time.monotonic() < deadline, "the command line was not cleared"
+        time.sleep(0.1)
+
+
 def picture(name: str) -> None:
     """Keep the screen as a picture."""
     colours = tmux("capture-pane", "-e", "-p")
@@ -83,7 +92,7 @@ def play() -> None:
     until("Run 1 · rehearsal · completed")
     command("Midstream handoff understudy")
     until("full_thread_summary")
-    command("redraw! | echo ' '")
+    clear_command_line()
     picture("handoff")
     command("quit!")
     command("Midstream switch understudy")
@@ -92,7 +101,7 @@ def play() -> None:
     until("Run 2 · understudy · completed")
     command("Midstream send run make test")
     until("▢ Reject")
-    command("redraw! | echo ' '")
+    clear_command_line()
     picture("thread")
     tmux("send-keys", "gr")
     tmux("send-keys", "-l", "/Reject")
@@ -100,8 +109,8 @@ def play() -> None:
     tmux("send-keys", "Enter")
     until("Run 3 · understudy · completed")
     command("Midstream diff 2")
-    command("call wait(20000, '&diff') | redraw! | echo 'the' 'diff'")
-    until("the diff")
+    until("AFTER")
+    clear_command_line()
     picture("diff")
 
 

@@ -56,6 +56,12 @@ local function hold(buffer, handoff)
   title(buffer)
 end
 
+--- By the grammar: the older highlighting takes the underscore in an id for an error.
+---@param buffer integer
+local function highlight(buffer)
+  pcall(vim.treesitter.start, buffer, "markdown")
+end
+
 --- Keep what was edited: a new handoff, in the place of the one shown.
 ---@param buffer integer
 local function keep(buffer)
@@ -78,6 +84,7 @@ local function create(preview, handoff)
   vim.b[buffer].midstream_thread = preview.thread
   hold(buffer, handoff)
   vim.bo[buffer].filetype = "markdown"
+  highlight(buffer)
   vim.api.nvim_create_autocmd("BufWriteCmd", {
     buffer = buffer,
     callback = function()
@@ -158,6 +165,7 @@ end
 function M.show(id)
   local handoff = client.call("handoff/read", { handoffId = id }).handoff
   actions.show_text("sent/" .. id, handoff.sentText, "markdown")
+  highlight(vim.api.nvim_get_current_buf())
   local runs = table.concat(handoff.runOrdinals, ", ")
   local words = ("⇄ sent as is · %s · runs %s · %d tokens"):format(
     handoff.strategy,

@@ -11,6 +11,8 @@ local CHANGING = {
   thread = { "create", "fork", "mergeBack", "rollback", "update" },
 }
 
+local UUID = ("xxxx-xx-xx-xx-xxxxxx"):gsub("x", "%%02x")
+
 --- Whether a method takes a `commandId`.
 ---@param method string
 ---@return boolean
@@ -25,8 +27,7 @@ function M.command_id()
   local bytes = { assert(vim.uv.random(16)):byte(1, 16) }
   bytes[7] = bit.bor(bit.band(bytes[7], 0x0f), 0x40)
   bytes[9] = bit.bor(bit.band(bytes[9], 0x3f), 0x80)
-  local digits = ("%02x"):rep(16):format(unpack(bytes))
-  return (digits:gsub("^(%x%x%x%x%x%x%x%x)(%x%x%x%x)(%x%x%x%x)(%x%x%x%x)(%x+)$", "%1-%2-%3-%4-%5"))
+  return UUID:format(unpack(bytes))
 end
 
 return M

@@ -159,7 +159,8 @@ M.by_type = {
     return item.result and block:add(item.result) or block
   end,
   checkpoint = function(item)
-    local block = tool(("▸ checkpoint · %d files changed"):format(#item.files))
+    local count = #item.files
+    local block = tool(("▸ checkpoint · %d file%s changed"):format(count, count == 1 and "" or "s"))
     block.actions[1] = { kind = "diff", run = item.runId }
     return list_files(block, item.files, function(path)
       return { kind = "diff", run = item.runId, path = path }
