@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from support.neovim import Neovim
+from support.editor import Editor
+from support.neovim import Neovim, Script
 
 
 def test_a_runs_diff_is_shown_side_by_side_with_all_hunks_listed(nvim: Neovim, workspace: Path) -> None:
@@ -31,7 +32,7 @@ def test_one_change_is_rejected_and_the_other_accepted(nvim: Neovim, workspace: 
     nvim.until("#vim.fn.getqflist() == 2")
     nvim.api.current.window.cursor = (19, 0)
     nvim.do("reject")
-    nvim.until_told("1 changes are left")
+    nvim.until_told("Changes that are left: 1")
     assert (workspace / "kept.txt").read_text().splitlines()[18] == "line 19"
     assert nvim.lines()[18] == "line 19"
     nvim.api.current.window.cursor = (2, 0)
@@ -79,7 +80,7 @@ def test_a_restore_names_the_unsaved_file_and_changes_nothing_unless_told(nvim: 
     assert (workspace / "kept.txt").read_text() == "kept\nmore\n"
     nvim.answer_next(2)
     nvim.do(f"restore {baseline}")
-    nvim.until_told("1 files written")
+    nvim.until_told("1 file written")
     assert (workspace / "kept.txt").read_text() == "kept\n"
     assert nvim.lines() == ["unsaved kept", "more"]
 
@@ -93,20 +94,27 @@ def test_a_restore_is_undone_by_restoring_the_checkpoint_that_it_made(nvim: Neov
     assert (workspace / "kept.txt").read_text() == "kept\n"
     nvim.answer_next(1)
     nvim.do("restore")
-    nvim.until("#vim.tbl_filter(function(told) return told:find('1 files written', 1, true) end, _G.told) == 2")
+    nvim.until("#vim.tbl_filter(function(told) return told:find('1 file written', 1, true) end, _G.told) == 2")
     assert any("· safety ·" in message for message in nvim.said())
     assert (workspace / "kept.txt").read_text() == "kept\nmore\n"
 
 
-def test_a_workspace_behind_a_symbolic_link_has_the_same_unsaved_files(
-    nvim: Neovim, workspace: Path, tmp_path: Path
+def test_symbolic_links_to_the_workspace_and_in_it_lead_to_the_same_unsaved_file(
+    nvim: Neovim, workspace: Path, tmp_path: Path, script: Script
 ) -> None:
     link = tmp_path / "link"
     link.symlink_to(workspace)
+    (workspace / "alias.txt").symlink_to("kept.txt")
+
+    async def create(editor: Editor) -> str:
+        return str((await editor.call("thread/create", workspace=link.as_uri(), runtime_mode="fullAccess")).thread.id)
+
     nvim.api.command(f"cd {link}")
-    nvim.open("append kept.txt: more")
+    nvim.do(f"open {script(create)}")
+    nvim.until("vim.bo.filetype == 'midstream-thread'")
+    nvim.say("append kept.txt: more")
     nvim.until_shown("Run 1 · rehearsal · completed")
-    nvim.api.command(f"edit {link / 'kept.txt'}")
+    nvim.api.command(f"edit {link / 'alias.txt'}")
     nvim.type("iunsaved <Esc>")
     nvim.until("vim.bo.modified")
     baseline = nvim.lua("return require('midstream.current').thread():started_runs()[1].baselineCheckpointId")
@@ -116,7 +124,7 @@ def test_a_workspace_behind_a_symbolic_link_has_the_same_unsaved_files(
     nvim.api.command("undo")
     nvim.until("not vim.bo.modified")
     nvim.do(f"restore {baseline}")
-    nvim.until_told("1 files written")
+    nvim.until_told("1 file written")
     assert nvim.lines() == ["kept"]
 
 

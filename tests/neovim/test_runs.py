@@ -33,6 +33,22 @@ def test_text_is_shown_while_it_is_written(nvim: Neovim) -> None:
     nvim.until_shown("Run 1 · rehearsal · interrupted")
 
 
+def test_text_that_comes_again_is_cut_where_it_is_known(nvim: Neovim) -> None:
+    nvim.open("say: at once\nsleep 20000")
+    nvim.until_shown("\nat once")
+    item = nvim.lua(
+        "return vim.iter(require('midstream.current').thread().order)"
+        ":find(function(item) return item.type == 'agentMessage' end)"
+    )
+    place = {"threadId": item["threadId"], "runId": item["runId"], "itemId": item["id"], "field": "text"}
+    nvim.hear("run/output", {**place, "offset": 3, "text": "once and for all"})
+    nvim.until_shown("\nat once and for all\n")
+    nvim.hear("run/output", {**place, "offset": 100, "text": "out of place"})
+    nvim.do("interrupt")
+    lines = nvim.until_shown("Run 1 · rehearsal · interrupted")
+    assert not any("out of place" in line for line in lines)
+
+
 def test_an_interrupted_run_is_tried_again(nvim: Neovim) -> None:
     nvim.open("say: working\nsleep 20000")
     nvim.until_shown("\nworking")
@@ -133,3 +149,22 @@ def test_a_model_is_chosen_with_its_provider_and_completed(tmp_path: Path, works
         nvim.until_shown("next: painter/large")
         nvim.say("say: painted")
         nvim.until_shown("Run 2 · painter/large · completed")
+
+
+def test_long_texts_are_shortened_and_open_whole(nvim: Neovim) -> None:
+    nvim.open("run seq 40000")
+    lines = nvim.until_shown("Run 1 · rehearsal · completed")
+    assert "39999" in lines
+    assert "20000" not in lines
+    nvim.go_to("⋯ output shortened: <CR> opens the whole")
+    nvim.type("<CR>")
+    nvim.until("vim.api.nvim_buf_line_count(0) >= 40000")
+    assert nvim.lines()[19_999] == "20000"
+    nvim.api.command("close")
+    words = " ".join(str(number) for number in range(40_000))
+    nvim.say(f"say: {words}")
+    lines = nvim.until_shown("Run 2 · rehearsal · completed")
+    assert "⋯ text shortened: <CR> opens the whole" in lines
+    nvim.go_to("⋯ text shortened: <CR> opens the whole")
+    nvim.type("<CR>")
+    nvim.until("#vim.api.nvim_get_current_line() == ...", len(f"say: {words}"))

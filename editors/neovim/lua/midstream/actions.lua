@@ -69,7 +69,8 @@ local by_kind = {
   output = function(action)
     local pieces, offset = {}, 0
     repeat
-      local answer = client.call("item/output", { itemId = action.item, field = action.field, offset = offset })
+      local params = { itemId = action.item, field = action.field, path = action.path, offset = offset }
+      local answer = client.call("item/output", params)
       pieces[#pieces + 1], offset = answer.text, answer.nextOffset
     until not offset
     M.show_text(action.item, table.concat(pieces), "")

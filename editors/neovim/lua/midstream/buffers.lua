@@ -8,7 +8,8 @@ local M = {}
 ---@param workspace string a URI
 ---@return string
 local function folder(workspace)
-  return (vim.uri_to_fname(workspace):gsub("/$", ""))
+  local name = vim.uri_to_fname(workspace):gsub("/$", "")
+  return vim.uv.fs_realpath(name) or name
 end
 
 --- The loaded buffers of files of a workspace, by relative path.

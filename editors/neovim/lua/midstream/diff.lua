@@ -192,7 +192,7 @@ local function settle(is_done)
   end, vim.fn.getqflist())
   vim.fn.setqflist({}, "r", { items = entries, title = "Midstream: changes" })
   vim.cmd.diffupdate()
-  notify.info(#entries > 0 and ("%d changes are left"):format(#entries) or "All changes are settled.")
+  notify.info(#entries == 0 and "All changes are settled." or ("Changes that are left: %d"):format(#entries))
 end
 
 --- Keep the change under the cursor, or the whole file's.

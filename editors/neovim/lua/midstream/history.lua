@@ -62,7 +62,8 @@ end
 ---@param workspace string
 local function tell(restore, workspace)
   buffers.refresh(workspace, vim.list_extend(vim.list_extend({}, restore.written), restore.deleted))
-  local words = ("%d files written, %d deleted"):format(#restore.written, #restore.deleted)
+  local written = #restore.written
+  local words = ("%d file%s written, %d deleted"):format(written, written == 1 and "" or "s", #restore.deleted)
   notify.info(restore.safetyCheckpointId and words .. "; `:Midstream restore` can undo it" or words)
 end
 
@@ -115,7 +116,7 @@ function M.rollback(thread, ordinal, with_files)
       force = force or nil,
       dirtyPaths = buffers.dirty(workspace),
     })
-    notify.info(("%d runs were taken back"):format(#answer.rolledBackRunIds))
+    notify.info(("Runs that were taken back: %d"):format(#answer.rolledBackRunIds))
     return answer.restore
   end, workspace)
 end

@@ -1,5 +1,6 @@
 --- How each type of item is shown. Text of agents and users is shown, never obeyed: only rows that are made here act.
 local Block = require("midstream.render.block")
+local long = require("midstream.render.long")
 local request = require("midstream.render.request")
 
 local M = {}
@@ -20,34 +21,6 @@ function M.attachment(attachment)
   return attachment.type == "diagnostics" and ("%s (%d diagnostics)"):format(name, #attachment.items) or name
 end
 
---- A text that may lack its middle: then a row between its head and its tail opens the whole.
----@param item midstream.protocol.Item
----@param field string
----@return string head, string|nil tail
-local function parts(item, field)
-  local text = item[field] or ""
-  for _, part in ipairs(item.shortened or {}) do
-    if part.field == field then
-      local cut = vim.str_byteindex(text, "utf-32", part.headLength)
-      return text:sub(1, cut), text:sub(cut + 1)
-    end
-  end
-  return text, nil
-end
-
----@param block midstream.Block
----@param item midstream.protocol.Item
----@param field string
----@param add fun(text: string)
-local function whole(block, item, field, add)
-  local head, tail = parts(item, field)
-  add(head)
-  if tail then
-    block:add("⋯ shortened: <CR> opens the whole", "Comment", { kind = "output", item = item.id, field = field })
-    add(tail)
-  end
-end
-
 ---@param title string
 ---@return midstream.Block
 local function tool(title)
@@ -66,6 +39,17 @@ local function list_files(block, files, action)
   return block
 end
 
+---@param item midstream.protocol.NoticeItem|midstream.protocol.ErrorItem
+---@param highlight string
+---@return midstream.Block
+local function message(item, highlight)
+  local block = Block.new()
+  long.add(block, item, "message", function(text)
+    block:add("! " .. text, highlight)
+  end)
+  return block
+end
+
 ---@type table<string, fun(item: table, thread: midstream.Thread): midstream.Block>
 M.by_type = {
   userMessage = function(item)
@@ -73,9 +57,11 @@ M.by_type = {
     if item.intent == "steer" then
       block:add("*steered:*", "Comment")
     end
-    for _, line in ipairs(vim.split(item.text, "\n", { plain = true })) do
-      block:add("> " .. line, "MidstreamUser")
-    end
+    long.add(block, item, "text", function(text)
+      for line in vim.gsplit(text, "\n", { plain = true }) do
+        block:add("> " .. line, "MidstreamUser")
+      end
+    end)
     for _, attachment in ipairs(item.attachments) do
       local action = attachment.uri and { kind = "attachment", attachment = attachment }
       block:add("> ↳ " .. M.attachment(attachment), "MidstreamContext", action)
@@ -84,17 +70,21 @@ M.by_type = {
   end,
   agentMessage = function(item)
     local block = Block.new()
-    whole(block, item, "text", function(text)
+    long.add(block, item, "text", function(text)
       block:add(text)
     end)
     return block
   end,
   reasoning = function(item)
-    return tool("▸ thinking"):add(item.text, "Comment")
+    local block = tool("▸ thinking")
+    long.add(block, item, "text", function(text)
+      block:add(text, "Comment")
+    end)
+    return block
   end,
   plan = function(item)
     local block = Block.new():add("**A plan:**")
-    whole(block, item, "markdown", function(text)
+    long.add(block, item, "markdown", function(text)
       block:add(text)
     end)
     return block
@@ -110,7 +100,7 @@ M.by_type = {
     local ended = item.exitCode and (" · exit %d"):format(item.exitCode) or " · " .. item.status
     local block = tool("▸ $ " .. item.command:gsub("\n", " ⏎ ") .. ended)
     if item.output ~= "" then
-      whole(block, item, "output", function(text)
+      long.add(block, item, "output", function(text)
         block:fenced(text, "text")
       end)
     end
@@ -132,7 +122,7 @@ M.by_type = {
     local block = tool(("▸ %s%s · %s"):format(item.server and item.server .. ": " or "", item.name, item.status))
     block:fenced(type(item.input) == "string" and item.input or vim.json.encode(item.input), "json")
     if item.output and item.output ~= "" then
-      whole(block, item, "output", function(text)
+      long.add(block, item, "output", function(text)
         block:fenced(text, "text")
       end)
     end
@@ -156,7 +146,12 @@ M.by_type = {
     if item.childThreadId then
       block.actions[1] = { kind = "thread", thread = item.childThreadId }
     end
-    return item.result and block:add(item.result) or block
+    if item.result then
+      long.add(block, item, "result", function(text)
+        block:add(text)
+      end)
+    end
+    return block
   end,
   checkpoint = function(item)
     local count = #item.files
@@ -195,10 +190,10 @@ M.by_type = {
     return Block.new():add("⋯ the agent compacted its own history: " .. (item.summary or ""), "Comment")
   end,
   notice = function(item)
-    return Block.new():add("! " .. item.message, "DiagnosticWarn")
+    return message(item, "DiagnosticWarn")
   end,
   error = function(item)
-    return Block.new():add("! " .. item.message, "DiagnosticError")
+    return message(item, "DiagnosticError")
   end,
 }
 
@@ -207,6 +202,7 @@ M.by_type = {
 ---@return midstream.Block
 function M.render(item, thread)
   local block = M.by_type[item.type](item, thread)
+  long.add_rest(block, item)
   if item.type ~= "userMessage" and item.status == "interrupted" then
     block:add("*interrupted*", "DiagnosticWarn")
   end
