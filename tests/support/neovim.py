@@ -121,10 +121,10 @@ class Neovim:
               end
               done(entries[choice])
             end
-            vim.ui.input = function(_, done) done(typed or choice) end
+            vim.ui.input = function(_, done) done(typed) end
             """,
             choice,
-            typed,
+            choice if typed is None else typed,
         )
 
     def hear(self, method: str, params: dict[str, Any]) -> None:

@@ -8,8 +8,7 @@ local M = {}
 ---@param workspace string a URI
 ---@return string
 local function folder(workspace)
-  local name = vim.uri_to_fname(workspace):gsub("/$", "")
-  return vim.uv.fs_realpath(name) or name
+  return (vim.uri_to_fname(workspace):gsub("/$", ""))
 end
 
 --- The loaded buffers of files of a workspace, by relative path.

@@ -27,7 +27,7 @@ function M.problem(problem)
   end
   local lines = { problem.message }
   local data = problem.data or {}
-  if data.path and data.path ~= "" then
+  if data.path and not problem.message:find(data.path, 1, true) then
     lines[1] = ("%s (%s)"):format(lines[1], data.path)
   end
   for _, conflict in ipairs(data.conflicts or {}) do
