@@ -76,6 +76,21 @@ async def test_a_cancelled_capture_ends_its_child_and_the_next_capture_works(sto
     assert set(files_of(data, captured.ref)) == {b"a", b"b"}
 
 
+async def test_the_exit_of_an_ended_child_is_left_to_the_loop_that_waits_for_it(
+    store, workspace, hanging_git, monkeypatch
+):
+    workspace.commit(a="1")
+    workspace.write("b", "2")
+    capture = asyncio.create_task(store.capture(workspace.path, "thread", "1"))
+    await hanging_git.reached()
+    polled = []
+    monkeypatch.setattr(subprocess.Popen, "poll", lambda child: polled.append(child.pid))
+    capture.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await capture
+    assert polled == []
+
+
 async def test_a_capture_that_takes_too_long_is_given_up_with_no_checkpoint_left(data, workspace):
     workspace.commit(a="1")
     with pytest.raises(CaptureTimedOut, match="longer than 0 seconds"):

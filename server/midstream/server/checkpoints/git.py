@@ -2,9 +2,10 @@
 
 import asyncio
 import os
+import signal
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -90,9 +91,16 @@ class Git:
 
     @asynccontextmanager
     async def _child(self, args: tuple[str | bytes, ...], stderr: int, date: int) -> AsyncIterator[Process]:
+        starting = asyncio.ensure_future(self._start(args, stderr, date))
+        try:
+            yield await asyncio.shield(starting)  # the loop would kill a child whose start is cancelled
+        finally:
+            await _end(await starting)
+
+    async def _start(self, args: tuple[str | bytes, ...], stderr: int, date: int) -> Process:
         options = [part for setting in (*_CONFIG, *self.config) for part in ("-c", setting)]
         try:
-            child = await asyncio.create_subprocess_exec(
+            return await asyncio.create_subprocess_exec(
                 "git",
                 *options,
                 *args,
@@ -109,12 +117,6 @@ class Git:
             )
         except OSError as error:
             raise GitFailed(f"git could not be started: {error}") from error
-        try:
-            yield child
-        finally:
-            if child.returncode is None:
-                child.terminate()  # not kill: on SIGTERM git removes its lock files
-                await child.communicate()
 
     def _environment(self) -> dict[str, str]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
@@ -125,6 +127,14 @@ class Git:
             **({} if self.user_config else _NO_USER_CONFIG),
             **{name: str(place) for name, place in places.items() if place is not None},
         }
+
+
+async def _end(child: Process) -> None:
+    """End a child that still runs, by a signal of our own: its `terminate` can take its exit from the waiting loop."""
+    if child.returncode is None:
+        with suppress(ProcessLookupError):
+            os.kill(child.pid, signal.SIGTERM)  # not KILL: on TERM git removes its lock files
+        await child.communicate()
 
 
 async def together(*runs: Coroutine[None, None, bytes]) -> list[bytes]:

@@ -87,8 +87,8 @@ class ChildProcess:
         loop = asyncio.get_running_loop()
         mark = uuid4().hex
         guard = await _start_guard(mark)
-        try:
-            transport, streams = await loop.subprocess_exec(
+        starting = asyncio.ensure_future(
+            loop.subprocess_exec(
                 lambda: _Streams(loop),
                 *command,
                 cwd=cwd,
@@ -98,10 +98,16 @@ class ChildProcess:
                 stderr=PIPE,
                 start_new_session=True,
             )
-        except BaseException:  # a cancel included
+        )
+        try:
+            return cls(*await asyncio.shield(starting), mark, guard)
+        except asyncio.CancelledError:  # the loop would kill the child alone, and could lose its exit
+            with suppress(OSError):
+                await cls(*await starting, mark, guard).end(eof_grace=0, term_grace=0)
+            raise
+        except OSError:
             await guard.communicate(b"\n\n")
             raise
-        return cls(transport, streams, mark, guard)
 
     @property
     def returncode(self) -> int | None:
