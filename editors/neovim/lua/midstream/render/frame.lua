@@ -65,6 +65,14 @@ function M.run(run, thread)
   return block:add("")
 end
 
+--- Where what a fork inherits ends.
+---@param thread midstream.Thread
+---@return midstream.Block
+function M.fork(thread)
+  local action = { kind = "thread", thread = thread.record.lineage.parentThreadId }
+  return Block.new():add("⑂ forked from here on; above is inherited", "MidstreamHandoff", action):add("")
+end
+
 ---@return midstream.Block
 function M.gap()
   return Block.new(1):add("⋯ more items: come here to load them", "Comment", { kind = "load" }):add("")

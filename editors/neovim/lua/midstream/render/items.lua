@@ -176,11 +176,9 @@ M.by_type = {
     end
     return block
   end,
-  fork = function(item, thread)
-    local parent = thread.record.lineage.parentThreadId
-    local words = item.otherThreadId == parent and "⑂ forked from here on; above is inherited"
-      or "⑂ a fork leaves here"
-    return Block.new():add(words, "MidstreamHandoff", { kind = "thread", thread = item.otherThreadId })
+  fork = function(item)
+    return Block.new()
+      :add("⑂ a fork leaves here", "MidstreamHandoff", { kind = "thread", thread = item.otherThreadId })
   end,
   mergeBack = function(item)
     return Block.new()

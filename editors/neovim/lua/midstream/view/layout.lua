@@ -6,16 +6,21 @@ local M = {}
 ---@field item? midstream.protocol.Item
 ---@field run? midstream.protocol.Run
 
---- The head; the items, each run's head before its first and the gap where it is; the foot.
+--- The head; the items, each run's head before its first, the gap where it is, and the point behind what a fork
+--- inherits; the foot.
 ---@param thread midstream.Thread
 ---@return midstream.Place[]
 function M.places(thread)
-  local places, run_id = { { key = "head" } }, nil
+  local places, run_id, inherited = { { key = "head" } }, nil, false
   local gap = thread.gap
   if gap and not gap.after then
     places[2] = { key = "gap" }
   end
   for _, item in ipairs(thread.order) do
+    if inherited and item.threadId == thread.id then
+      places[#places + 1] = { key = "fork" }
+    end
+    inherited = item.threadId ~= thread.id
     local run = item.runId and thread.runs[item.runId]
     if run and item.runId ~= run_id then
       places[#places + 1] =
@@ -25,8 +30,11 @@ function M.places(thread)
     places[#places + 1] = { key = item.id, item = item }
     if gap and gap.after and item.id == gap.after.id then
       places[#places + 1] = { key = "gap" }
-      run_id = nil
+      run_id, inherited = nil, false
     end
+  end
+  if inherited then
+    places[#places + 1] = { key = "fork" }
   end
   places[#places + 1] = { key = "foot" }
   return places
