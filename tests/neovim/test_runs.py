@@ -108,7 +108,9 @@ def test_a_queue_that_a_failure_holds_goes_on_when_it_is_told(asking: Neovim) ->
 def test_a_steered_word_is_shown_and_answered_in_the_same_run(nvim: Neovim, workspace: Path) -> None:
     nvim.open("say: working\nrun until [ -e steered ]; do sleep 0.02; done")
     nvim.until_shown("Run 1 · rehearsal · running")
+    nvim.note_answers()
     nvim.do("steer say: this way instead")
+    nvim.until("vim.list_contains(_G.answered, 'run/steer')")  # the agent has the words
     nvim.until_shown("*steered:*")
     (workspace / "steered").touch()
     lines = nvim.until_shown("Run 1 · rehearsal · completed")

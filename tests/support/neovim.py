@@ -127,6 +127,21 @@ class Neovim:
             choice if typed is None else typed,
         )
 
+    def note_answers(self) -> None:
+        """Keep in `_G.answered` which requests the daemon has answered from now on."""
+        self.lua(
+            """
+            _G.answered = {}
+            local client = require("midstream.client")
+            local call = client.call
+            client.call = function(method, ...)
+              local answer = call(method, ...)
+              table.insert(_G.answered, method)
+              return answer
+            end
+            """
+        )
+
     def hear(self, method: str, params: dict[str, Any]) -> None:
         """Let the plugin hear a notification as if the daemon had sent it."""
         self.lua("local method, params = ...; vim.lsp.get_clients()[1].handlers[method](nil, params)", method, params)

@@ -244,5 +244,5 @@ async def test_a_data_folder_from_the_options_is_used_where_the_command_line_nam
 async def test_a_refusal_reaches_a_well_behaved_client_as_an_error(tmp_path: Path) -> None:
     async with editor_on(tmp_path / "data") as editor:
         with pytest.raises(Refused) as refused:
-            await editor.call_raw("thread/export", {"threadId": "thr_none", "format": "jsonl"})
+            await editor.call_raw("session/scan", {})
         assert refused.value.code == -32601

@@ -70,7 +70,7 @@ async def test_a_command_is_refused_as_its_request_is(plain: RawClient) -> None:
         ({"command": "midstream.rpc.no.such"}, -32602, "command"),
         ({"command": "thread/list"}, -32602, "command"),
         ({"arguments": []}, -32602, "command"),
-        ({"command": "midstream.rpc.thread.export", "arguments": [{"threadId": "a", "format": "jsonl"}]}, -32601, None),
+        ({"command": "midstream.rpc.session.scan"}, -32601, None),
     ):
         error = await plain.error("workspace/executeCommand", params)
         told = error.get("data") or {}
