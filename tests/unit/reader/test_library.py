@@ -204,7 +204,7 @@ async def test_what_was_rolled_back_and_reasoning_cannot_be_read(folder: Folder)
 
 async def test_history_tells_what_is_too_old_for_a_handoff_to_look_at(folder: Folder) -> None:
     long = " ".join(f"I moved module_{n} into part_{n}.py." for n in range(600))
-    count = 2 * BULK_BYTES // len(long)
+    count = BULK_BYTES // len(long) + 20
     await folder.thread(*(message(n, f"number{n}. {long}") for n in range(1, count + 1)))
     told = "\n".join(await pages(folder.library(), "history", runs="1", sections="conversation"))
     assert [f"number{n}. I moved" in told for n in range(1, count + 1)] == [True] * count
