@@ -1,0 +1,95 @@
+/** Wires the parts of the extension together. */
+import * as vscode from "vscode";
+import { CHECKPOINT_SCHEME, CheckpointDocuments, type CheckpointFile, CheckpointTree, showChanges } from "./checkpoints";
+import { HANDOFF_SCHEME, HandoffDocuments } from "./handoffDocuments";
+import type { Checkpoint, Thread } from "./protocol";
+import { restore } from "./restore";
+import { messageOf, Session } from "./session";
+import { cancelHandoff, chooseProvider, preview, regenerate, sendWithHandoff, switchTo } from "./switching";
+import { threadCommands } from "./threadCommands";
+import { ThreadTree } from "./threadTree";
+import { ThreadView } from "./threadView";
+
+export function activate(context: vscode.ExtensionContext): void {
+  const log = vscode.window.createOutputChannel("Midstream", { log: true });
+  const session = new Session(context.workspaceState, log);
+  const view = new ThreadView(context.extensionUri, () => session.whole(), (message) => session.hear(message));
+  const documents = new HandoffDocuments(() => session.daemon);
+  const workspace = () => vscode.workspace.workspaceFolders?.[0] && vscode.Uri.file(vscode.workspace.workspaceFolders[0].uri.fsPath).toString();
+  const threads = new ThreadTree(() => session.running, workspace);
+  const checkpoints = new CheckpointTree(() => session.running, () => session.thread?.id);
+  const status = vscode.window.createStatusBarItem("midstream", vscode.StatusBarAlignment.Right);
+  status.command = "midstream.switch";
+  context.subscriptions.push(log, session, view, documents, threads, checkpoints, status);
+
+  session.onChange((change) => {
+    if (change === "reset") view.reset();
+    else view.tell(change);
+    if (change === "reset" || change.type === "run" || change.type === "thread") {
+      checkpoints.refresh();
+      threads.refresh();
+      const thread = session.thread;
+      status.text = `$(comment-discussion) ${thread?.selection.provider ?? "Midstream"}${thread?.status === "waiting" ? " $(bell-dot)" : ""}`;
+      status.tooltip = session.running ? vscode.l10n.t("Midstream {0}: choose who answers next", session.running.version) : vscode.l10n.t("Midstream is not running");
+      status.show();
+      void vscode.commands.executeCommand("setContext", "midstream.running", session.running !== undefined);
+    }
+    if (change !== "reset" && change.type === "request" && change.request.status === "pending" && !view.visible) void notify(change.request.prompt);
+  });
+
+  context.subscriptions.push(
+    vscode.window.registerWebviewViewProvider("midstream.thread", view),
+    vscode.window.registerTreeDataProvider("midstream.threads", threads),
+    vscode.window.registerTreeDataProvider("midstream.checkpoints", checkpoints),
+    vscode.workspace.registerFileSystemProvider(HANDOFF_SCHEME, documents, { isCaseSensitive: true }),
+    vscode.workspace.registerTextDocumentContentProvider(CHECKPOINT_SCHEME, new CheckpointDocuments(() => session.daemon)),
+  );
+
+  const register = <A extends unknown[]>(name: string, act: (...args: A) => Promise<unknown>) =>
+    context.subscriptions.push(
+      vscode.commands.registerCommand(`midstream.${name}`, (...args: A) =>
+        act(...args).catch((error: unknown) => void vscode.window.showErrorMessage(messageOf(error))),
+      ),
+    );
+  const shownHandoff = (uri?: vscode.Uri) => {
+    const shown = uri ?? vscode.window.activeTextEditor?.document.uri;
+    if (shown?.scheme !== HANDOFF_SCHEME) throw new Error(vscode.l10n.t("Open a handoff first, with Midstream: Preview Handoff."));
+    return shown;
+  };
+  register("newThread", () => session.create());
+  register("openThread", (thread: Thread) => session.open(thread));
+  register("restart", () => session.start());
+  register("interrupt", () => session.interrupt());
+  register("showLog", async () => log.show());
+  register("filterThreads", async () => threads.refresh(await vscode.window.showInputBox({ prompt: vscode.l10n.t("Threads whose title contains") })));
+  register("switch", async () => {
+    const provider = await chooseProvider(session.knownProviders);
+    if (provider !== undefined) await switchTo(session.daemon, await session.current(), provider.kind);
+  });
+  register("previewHandoff", async () => preview(session.daemon, await session.current()));
+  register("sendHandoff", async (uri?: vscode.Uri) => sendWithHandoff(session.daemon, documents, shownHandoff(uri)));
+  register("cancelHandoff", async (uri?: vscode.Uri) => cancelHandoff(session.daemon, documents, shownHandoff(uri)));
+  register("regenerateHandoff", async (uri?: vscode.Uri) => regenerate(session.daemon, documents, shownHandoff(uri)));
+  register("createCheckpoint", async () => {
+    await session.daemon.request("checkpoint/create", { threadId: (await session.current()).id });
+    checkpoints.refresh();
+  });
+  register("showCheckpoint", ({ id, threadId, runOrdinal }: Checkpoint) =>
+    showChanges(session.daemon, threadId, session.workspace, id, "workspace", vscode.l10n.t("Since checkpoint {0}", runOrdinal ?? "")),
+  );
+  register("restoreCheckpoint", ({ id }: Checkpoint) => restore(session.daemon, session.workspace, id));
+  register("restoreFile", ({ checkpoint, file }: CheckpointFile) => restore(session.daemon, session.workspace, checkpoint.id, [file.path]));
+  for (const [name, act] of Object.entries(threadCommands))
+    register(name, async (thread?: Thread) => {
+      await act(session, thread ?? (await session.current()));
+      threads.refresh();
+    });
+
+  if (vscode.workspace.isTrusted) void session.start();
+  context.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => void session.start()));
+}
+
+async function notify(prompt: string): Promise<void> {
+  const show = vscode.l10n.t("Show");
+  if ((await vscode.window.showInformationMessage(prompt, show)) === show) await vscode.commands.executeCommand("midstream.thread.focus");
+}

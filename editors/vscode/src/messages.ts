@@ -1,0 +1,48 @@
+/** What the extension and the thread view tell each other. */
+import type { Answer, Item, Provider, Run, RuntimeRequest, Thread } from "./protocol";
+
+type Decision = RuntimeRequest["options"][number]["decision"];
+
+export interface Shown {
+  readonly thread: Thread | null;
+  readonly runs: readonly Run[];
+  readonly items: readonly Item[];
+  readonly requests: readonly RuntimeRequest[];
+  readonly providers: readonly Provider[];
+  readonly earlier: boolean;
+  readonly draft: string;
+  readonly problem: string | null;
+}
+
+export type Change =
+  | { readonly type: "reset"; readonly shown: Shown }
+  | { readonly type: "thread"; readonly thread: Thread }
+  | { readonly type: "run"; readonly run: Run }
+  | { readonly type: "item"; readonly item: Item }
+  | { readonly type: "request"; readonly request: RuntimeRequest }
+  | { readonly type: "earlier"; readonly items: readonly Item[]; readonly earlier: boolean }
+  | { readonly type: "append"; readonly itemId: string; readonly field: string; readonly text: string };
+
+/** Batches are numbered from 1 after each `ready`; a view that finds a gap asks anew with `ready`. */
+export interface Batch {
+  readonly number: number;
+  readonly changes: readonly Change[];
+}
+
+export type Delivery = "auto" | "queue" | "steer";
+
+export type FromView =
+  | { readonly type: "ready" }
+  | { readonly type: "send"; readonly text: string; readonly delivery: Delivery }
+  | { readonly type: "draft"; readonly text: string }
+  | { readonly type: "earlier" }
+  | { readonly type: "interrupt" }
+  | { readonly type: "switch"; readonly provider: string }
+  | { readonly type: "preview" }
+  | { readonly type: "handoff"; readonly handoffId: string }
+  | { readonly type: "respond"; readonly requestId: string; readonly optionId?: string; readonly decision?: Decision; readonly answers?: Answer[]; readonly message?: string }
+  | { readonly type: "cancelRun"; readonly runId: string }
+  | { readonly type: "editRun"; readonly runId: string }
+  | { readonly type: "moveUp"; readonly runId: string; readonly beforeRunId: string }
+  | { readonly type: "resumeQueue" }
+  | { readonly type: "diff"; readonly runId: string };

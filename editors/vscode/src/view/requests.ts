@@ -1,0 +1,69 @@
+/** Cards of what an agent asks: everything that is asked, then the answers, the most cautious one last. */
+import type { FromView } from "../messages";
+import type { Answer, Question, RuntimeRequest } from "../protocol";
+import { button, element } from "./dom";
+
+export function requestCard(request: RuntimeRequest, post: (message: FromView) => void): HTMLElement {
+  const card = element("section", "request", element("h2", "", request.questions ? "Question" : "Waiting for your approval"));
+  card.setAttribute("aria-label", request.prompt);
+  card.append(element("p", "", request.prompt), ...details(request));
+  return request.questions ? withQuestions(card, request, request.questions, post) : withOptions(card, request, post);
+}
+
+function details({ detail }: RuntimeRequest): HTMLElement[] {
+  const shown: HTMLElement[] = [];
+  if (detail.command !== undefined) shown.push(element("pre", "", detail.command));
+  if (detail.cwd !== undefined) shown.push(element("p", "why", `in ${detail.cwd}`));
+  if (detail.reason !== undefined) shown.push(element("p", "why", detail.reason));
+  if (detail.tool !== undefined) shown.push(element("pre", "", `${detail.tool.name} ${JSON.stringify(detail.tool.input, null, 2)}`));
+  for (const change of detail.changes ?? []) {
+    const diff = element("pre", "output", change.diff ?? "");
+    shown.push(element("details", "files", element("summary", "", `${change.kind} ${change.path}`), diff));
+  }
+  for (const block of shown) if (block.tagName === "PRE") block.tabIndex = 0;
+  return shown;
+}
+
+function withOptions(card: HTMLElement, request: RuntimeRequest, post: (message: FromView) => void): HTMLElement {
+  const why = element("input", "");
+  why.placeholder = "Reason, if you decline";
+  why.setAttribute("aria-label", "Reason");
+  const rank = { accept: 0, decline: 1, cancel: 2, acceptForSession: 3 };
+  const options = [...request.options].sort((a, b) => rank[a.decision] - rank[b.decision]);
+  const respond = (optionId: string) => post({ type: "respond", requestId: request.id, optionId, ...(why.value === "" ? {} : { message: why.value }) });
+  const answers = options.map((option) => button(option.label, () => respond(option.optionId), option.decision === "accept" ? "primary" : ""));
+  card.append(element("div", "answers", ...(request.acceptsMessage ? [why] : []), ...answers));
+  return card;
+}
+
+function withQuestions(card: HTMLElement, request: RuntimeRequest, questions: readonly Question[], post: (message: FromView) => void): HTMLElement {
+  const form = element("form", "");
+  for (const question of questions) {
+    const field = element("fieldset", "", element("legend", "", question.text));
+    for (const option of question.options) {
+      const input = element("input", "");
+      input.type = question.multiple ? "checkbox" : "radio";
+      input.name = question.id;
+      input.value = option.label;
+      field.append(element("label", "", input, ` ${option.label}`, element("span", "why", option.description ?? "")));
+    }
+    if (question.freeText || question.options.length === 0) {
+      const input = element("input", "free");
+      input.name = question.id;
+      input.setAttribute("aria-label", "Your own words");
+      field.append(input);
+    }
+    form.append(field);
+  }
+  const send = element("button", "primary", "Answer");
+  form.append(element("div", "answers", send, button("Dismiss", () => post({ type: "respond", requestId: request.id, decision: "cancel" }))));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const data = new FormData(form);
+    const valuesOf = (id: string) => data.getAll(id).map(String).filter((value) => value !== "");
+    const answers: Answer[] = questions.map((question) => ({ questionId: question.id, values: valuesOf(question.id) }));
+    post({ type: "respond", requestId: request.id, answers });
+  });
+  card.append(form);
+  return card;
+}
