@@ -482,7 +482,7 @@ export interface DaemonConfig {
   idleMinutes?: number;
 }
 /**
- * Budget in tokens, the summariser, and the thresholds of staleness (counts).
+ * Budget in tokens, the summariser and its time, and the thresholds of staleness (counts).
  */
 export interface HandoffConfig {
   budgetTokens?: number;
@@ -490,6 +490,7 @@ export interface HandoffConfig {
   maxHandoffs?: number;
   maxMissedRuns?: number;
   summarizer?: string;
+  summarySeconds?: number;
 }
 /**
  * Whether the log file may quote what users, agents and files say.
@@ -552,6 +553,7 @@ export interface ContextHandoff {
   fallbackReason: string | null;
   fromProviderThreadIds: string[];
   id: string;
+  madeFor?: HandoffPurpose;
   redactions: number;
   runOrdinals: number[];
   sections: HandoffSection[];
@@ -584,7 +586,25 @@ export interface Delivery {
   status: "pending" | "delivered" | "uncertain";
 }
 /**
- * The entries of one kind; `omitted` counts those that the budget left out.
+ * Whom a handoff was made for, and a digest of all that it was made from.
+ */
+export interface HandoffPurpose {
+  basis: string;
+  context: "auto" | "clean";
+  selection: ModelSelection;
+}
+/**
+ * Which provider answers, with which of its models and options; a null model is the provider's default.
+ */
+export interface ModelSelection {
+  model: string | null;
+  options?: {
+    [k: string]: unknown;
+  };
+  provider: string;
+}
+/**
+ * The entries of one kind; `omitted` counts those that the budget left out, `shortened` those told in part.
  */
 export interface HandoffSection {
   entries: HandoffEntry[];
@@ -601,6 +621,7 @@ export interface HandoffSection {
     | "subagents"
     | "conversation";
   omitted: number;
+  shortened?: number;
   title: string;
 }
 /**
@@ -947,7 +968,7 @@ export interface HandoffChangeParams {
   workDoneToken?: string | number;
 }
 /**
- * Budget in tokens, the summariser, and the thresholds of staleness (counts).
+ * Budget in tokens, the summariser and its time, and the thresholds of staleness (counts).
  */
 export interface HandoffConfig1 {
   budgetTokens?: number;
@@ -955,6 +976,7 @@ export interface HandoffConfig1 {
   maxHandoffs?: number;
   maxMissedRuns?: number;
   summarizer?: string;
+  summarySeconds?: number;
 }
 /**
  * Replace what a handoff says by the user's own words.
@@ -985,6 +1007,7 @@ export interface HandoffInfo {
   fallbackReason: string | null;
   fromProviderThreadIds: string[];
   id: string;
+  madeFor?: HandoffPurpose;
   redactions: number;
   runOrdinals: number[];
   status: "pending" | "ready" | "failed" | "superseded";
@@ -1038,16 +1061,6 @@ export interface HandoffPreviewParams {
   summarizer?: string;
   threadId: string;
   workDoneToken?: string | number;
-}
-/**
- * Which provider answers, with which of its models and options; a null model is the provider's default.
- */
-export interface ModelSelection {
-  model: string | null;
-  options?: {
-    [k: string]: unknown;
-  };
-  provider: string;
 }
 /**
  * The plan, and the handoffs in the order they would be sent.
@@ -1388,10 +1401,11 @@ export interface Provider {
   version: string | null;
 }
 /**
- * A model that a provider offers; `context_window` in tokens.
+ * A model that a provider offers; `context_window` in tokens, `efforts` what its option `effort` may be.
  */
 export interface ProviderModel {
   contextWindow?: number;
+  efforts?: string[];
   id: string;
   label: string;
 }
