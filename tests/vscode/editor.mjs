@@ -12,7 +12,9 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const root = join(here, "../..");
 const entry = join(here, "node_modules/code-server/out/node/entry.js");
 const vsix = join(root, "editors/vscode/midstream.vsix");
-const BOUND = 60_000;
+/** Milliseconds within which an editor starts, and within which it does anything else. */
+const START = 120_000;
+const BOUND = 30_000;
 
 /** Start an editor on an empty workspace; `settings` go over those that every test needs. */
 export async function startEditor({ settings = {}, viewport = { width: 1280, height: 800 } } = {}) {
@@ -26,6 +28,12 @@ export async function startEditor({ settings = {}, viewport = { width: 1280, hei
     "workbench.startupEditor": "none",
     "telemetry.telemetryLevel": "off",
     "files.simpleDialog.enable": true,
+    "files.autoSave": "off",
+    "chat.disableAIFeatures": true,
+    "git.enabled": false,
+    "remote.autoForwardPorts": false,
+    "workbench.enableExperiments": false,
+    "extensions.autoUpdate": false,
     ...settings,
   };
   mkdirSync(workspace);
@@ -33,7 +41,7 @@ export async function startEditor({ settings = {}, viewport = { width: 1280, hei
     mkdirSync(join(profile, scope), { recursive: true });
     writeFileSync(join(profile, scope, "settings.json"), JSON.stringify(whole));
   }
-  const env = { ...process.env, HOME: home, XDG_DATA_HOME: join(home, "data"), XDG_CONFIG_HOME: join(home, "config"), XDG_STATE_HOME: join(home, "state") };
+  const env = { ...process.env, HOME: home, XDG_DATA_HOME: join(home, "data"), XDG_CONFIG_HOME: join(home, "config"), XDG_STATE_HOME: join(home, "state"), EXTENSIONS_GALLERY: '{"serviceUrl":"http://127.0.0.1:9"}' };
   const folders = ["--user-data-dir", profile, "--extensions-dir", join(home, "extensions")];
   const installed = spawnSync(process.execPath, [entry, ...folders, "--install-extension", vsix], { env, encoding: "utf8" });
   if (installed.status !== 0) throw new Error(installed.stdout + installed.stderr);
@@ -50,17 +58,25 @@ export async function startEditor({ settings = {}, viewport = { width: 1280, hei
     return route.abort();
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(BOUND);
+  page.setDefaultTimeout(START);
   await page.goto(url);
-  await page.locator(".monaco-workbench").waitFor();
   await page.locator('.activitybar [aria-label^="Midstream"]').first().waitFor();
+  const view = threadOf(page);
+  await command(page, "Midstream: Focus on Thread View");
+  await view.locator("select option", { hasText: "Understudy" }).waitFor({ state: "attached" });
+  page.setDefaultTimeout(BOUND);
   const end = async () => {
     await browser.close();
     process.kill(-server.pid, "SIGTERM");
     await new Promise((resolve) => server.once("exit", resolve));
     rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   };
-  return { page, workspace, home, env, root, foreign, end, view: threadOf(page) };
+  /** Leave a picture of a failed test where the environment says so. */
+  const keep = async ({ name, passed }) => {
+    const folder = process.env.MIDSTREAM_PICTURES;
+    if (folder && !passed) await page.screenshot({ path: join(folder, `${name.replace(/\W+/g, "-")}.png`) });
+  };
+  return { keep, page, workspace, home, env, root, foreign, end, view };
 }
 
 /** The thread view's own document. */
@@ -75,12 +91,25 @@ export async function command(page, title) {
   await page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().click();
 }
 
-/** Send a message from the thread view and wait until its run has ended. */
-export async function say(view, text, ended = "completed") {
-  const before = await view.locator(`.end.${ended}`).count();
+/** Write a message in the thread view and send it. */
+export async function send(view, text) {
   await view.getByLabel("Message", { exact: true }).fill(text);
-  await view.getByRole("button", { name: "Send", exact: true }).click();
-  await view.locator(`.end.${ended}`).nth(before).waitFor();
+  await view.getByLabel("Message", { exact: true }).press("Enter");
+}
+
+/** Send a message and wait until its run has completed, with everything allowed that it asks for. */
+export async function say(view, text) {
+  const before = await view.locator(".end.completed").count();
+  await send(view, text);
+  const ended = view.locator(".end.completed").nth(before);
+  const allow = view.locator(".request").getByRole("button", { name: "Allow", exact: true });
+  for (;;) {
+    await ended.or(allow).first().waitFor();
+    if (await ended.isVisible()) return;
+    const card = await view.locator(".request").first().getAttribute("data-request");
+    await allow.first().click();
+    await view.locator(`[data-request="${card}"]`).waitFor({ state: "detached" });
+  }
 }
 
 async function freePort() {
@@ -92,7 +121,7 @@ async function freePort() {
 }
 
 async function reachable(url) {
-  for (const deadline = Date.now() + BOUND; Date.now() < deadline; await pause(100))
+  for (const deadline = Date.now() + START; Date.now() < deadline; await pause(100))
     if (await fetch(url).then((answer) => answer.ok, () => false)) return;
   throw new Error(`code-server did not answer at ${url}.`);
 }

@@ -37,12 +37,13 @@ export class CheckpointTree implements vscode.TreeDataProvider<CheckpointNode>, 
       item.contextValue = "checkpointFile";
       return item;
     }
-    const name = node.label ?? (node.runOrdinal === null ? node.kind : vscode.l10n.t("Run {0}", node.runOrdinal));
+    const name = node.label ?? nameOf(node);
     const item = new vscode.TreeItem(name, node.files.length > 0 ? Collapsed : None);
-    item.description = `${node.kind} · ${new Date(node.capturedAt).toLocaleTimeString()}${node.mixed ? " · mixed" : ""}`;
+    item.description = `${new Date(node.capturedAt).toLocaleTimeString()}${node.mixed ? vscode.l10n.t(" · mixed with another thread's work") : ""}`;
     item.iconPath = new vscode.ThemeIcon(node.kind === "safety" ? "shield" : "history");
     item.contextValue = node.status === "ready" ? "checkpoint" : "missingCheckpoint";
-    item.tooltip = node.problem ?? "";
+    // An empty tooltip would leave the row without a name for screen readers.
+    if (node.problem !== null) item.tooltip = node.problem;
     return item;
   }
 
@@ -51,7 +52,13 @@ export class CheckpointTree implements vscode.TreeDataProvider<CheckpointNode>, 
   }
 }
 
-/** The text of a checkpoint's file; empty where it had none. */
+function nameOf({ kind, runOrdinal }: Checkpoint): string {
+  if (kind === "safety") return vscode.l10n.t("Before a restore");
+  if (runOrdinal === null) return kind;
+  return kind === "baseline" ? vscode.l10n.t("Before run {0}", runOrdinal) : vscode.l10n.t("After run {0}", runOrdinal);
+}
+
+/** The text of a checkpoint's file. */
 export class CheckpointDocuments implements vscode.TextDocumentContentProvider {
   constructor(private readonly daemon: () => Daemon) {}
 

@@ -1,4 +1,4 @@
-/** Handoffs as editable documents, `midstream-handoff:/<id>.md`: saved ones become `manual_context`. */
+/** Handoffs as editable documents, `midstream-handoff:/<id>/Handoff.md`: saved ones become `manual_context`. */
 import * as vscode from "vscode";
 import type { Daemon } from "./client";
 import type { ContextHandoff } from "./protocol";
@@ -14,12 +14,12 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
   constructor(private readonly daemon: () => Daemon) {}
 
   static uri(handoffId: string): vscode.Uri {
-    return vscode.Uri.from({ scheme: HANDOFF_SCHEME, path: `/${handoffId}.md` });
+    return vscode.Uri.from({ scheme: HANDOFF_SCHEME, path: `/${handoffId}/Handoff.md` });
   }
 
   /** The handoff that a document stands for now. */
   async of(uri: vscode.Uri): Promise<ContextHandoff> {
-    const id = uri.path.slice(1, -".md".length);
+    const id = idOf(uri);
     const held = this.current.get(id);
     if (held !== undefined) return held;
     const { handoff } = await this.daemon().request("handoff/read", { handoffId: id });
@@ -29,7 +29,7 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
 
   /** Put another handoff in the place of the one that a document stands for. */
   replace(uri: vscode.Uri, handoff: ContextHandoff): void {
-    this.current.set(uri.path.slice(1, -".md".length), handoff);
+    this.current.set(idOf(uri), handoff);
     this.changed.fire([{ type: vscode.FileChangeType.Changed, uri }]);
   }
 
@@ -75,4 +75,8 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
   dispose(): void {
     this.changed.dispose();
   }
+}
+
+function idOf(uri: vscode.Uri): string {
+  return uri.path.split("/")[1] ?? "";
 }

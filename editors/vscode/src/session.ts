@@ -15,6 +15,8 @@ export class Session implements vscode.Disposable {
   private started: { readonly daemon: Daemon; readonly following: Following } | undefined;
   private providers: readonly Provider[] = [];
   private problem: string | null = null;
+  /** Settles once the provider chosen last is the thread's: what is sent or previewed afterwards is for that one. */
+  private choosing: Promise<unknown> = Promise.resolve();
   private readonly changed = new vscode.EventEmitter<Change | "reset">();
   /** What changed of what the view shows. */
   readonly onChange = this.changed.event;
@@ -120,6 +122,7 @@ export class Session implements vscode.Disposable {
   private async obey(message: FromView): Promise<void> {
     switch (message.type) {
       case "send": {
+        await this.choosing;
         const { id } = await this.current();
         await this.daemon.request("run/start", { threadId: id, message: { text: message.text }, delivery: message.delivery });
         return;
@@ -131,8 +134,10 @@ export class Session implements vscode.Disposable {
       case "interrupt":
         return this.interrupt();
       case "switch":
-        return void (await switchTo(this.daemon, await this.current(), message.provider));
+        this.choosing = this.current().then((thread) => switchTo(this.daemon, thread, message.provider));
+        return void (await this.choosing.finally(() => (this.choosing = Promise.resolve())));
       case "preview":
+        await this.choosing;
         return preview(this.daemon, await this.current());
       case "handoff":
         return openHandoff(message.handoffId);

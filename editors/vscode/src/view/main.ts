@@ -20,6 +20,12 @@ const main = document.querySelector("main")!;
 main.append(log, requests, composer.root);
 new IntersectionObserver(([entry]) => entry?.isIntersecting && post({ type: "earlier" }), { root: log, rootMargin: "400px" }).observe(earlier);
 
+// Whether the newest text is kept in sight: until the user scrolls away from it.
+let following = true;
+const follow = () => following && log.scrollTo({ top: log.scrollHeight });
+log.addEventListener("scroll", () => (following = log.scrollHeight - log.scrollTop - log.clientHeight < 40));
+new ResizeObserver(follow).observe(log);
+
 let expected = 1;
 let thread: Thread | null = null;
 const runs = new Map<string, Run>();
@@ -33,12 +39,14 @@ addEventListener("message", ({ data }: MessageEvent<Batch>) => {
     if (data.number !== 1) return post({ type: "ready" });
   }
   expected += 1;
-  const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
   for (const change of data.changes) take(change);
   for (const id of stale) draw(id);
   stale.clear();
   composer.refresh(thread?.selection.provider ?? "", thread?.queueHeld ?? false, [...runs.values()]);
-  if (atEnd || data.changes[0]?.type === "reset") log.scrollTop = log.scrollHeight;
+  if (data.changes[0]?.type === "reset") following = true;
+  follow();
+  // What came into sight is measured only now.
+  requestAnimationFrame(follow);
 });
 
 function take(change: Change): void {
