@@ -69,7 +69,7 @@ test("the exact text that was sent opens as a document that cannot be changed", 
   const shown = page.locator(".monaco-editor .view-lines", { hasText: "midstream-handoff" }).first();
   await shown.click();
   await page.keyboard.type("x");
-  await page.getByText("Editor is read-only because the file is read-only.").waitFor();
+  await page.locator(".monaco-editor-overlaymessage", { hasText: "read-only" }).waitFor();
 });
 
 test("a reload brings the thread and the draft back", async () => {
