@@ -661,6 +661,8 @@ export interface ContextTransfer {
 }
 /**
  * The point of a thread that a transfer or a fork starts from.
+ *
+ * `sequence` is the thread's own when the point was taken, `item_id` the last item up to it.
  */
 export interface SourcePoint {
   checkpointId?: string;
@@ -669,6 +671,7 @@ export interface SourcePoint {
   nativeTurnRef?: string;
   providerThreadId?: string;
   runId?: string;
+  sequence?: number;
   threadId: string;
 }
 /**
@@ -1598,6 +1601,7 @@ export interface Run {
   providerThreadId: string | null;
   queuePosition: number | null;
   requestedAt: string;
+  rolledBackSequence?: number;
   selection: ModelSelection;
   startedAt: string | null;
   status:
@@ -1877,10 +1881,11 @@ export interface ThreadDeleted {
   threadId: string;
 }
 /**
- * Export a thread.
+ * Export a thread; secrets are taken out of it unless `secrets` is true.
  */
 export interface ThreadExportParams {
   format: "markdown" | "jsonl";
+  secrets?: boolean;
   threadId: string;
   workDoneToken?: string | number;
 }
@@ -2023,7 +2028,7 @@ export interface ThreadSearchParams {
   workspace?: string;
 }
 /**
- * The places, best first.
+ * The places, newest first.
  */
 export interface ThreadSearchResult {
   matches: SearchMatch[];
