@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")"
 missing=""
-for package in chromium fonts-dejavu-core libkrb5-dev; do
+for package in chromium fonts-dejavu-core g++ libkrb5-dev make; do
     dpkg -s "$package" >/dev/null 2>&1 || missing="$missing $package"
 done
 if [ -n "$missing" ]; then
