@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from midstream.protocol.records.thread import Thread
-from scenarios.steps import codes, mood, received, strategy
+from scenarios.steps import codes, mood, of_type, received, strategy
 from support.editor import Editor, Refused
 
 
@@ -75,6 +75,35 @@ async def test_a_fork_from_a_checkpoint_is_told_what_stood_behind_it(editor: Edi
     assert first.plan.run_ordinals == (1,)
     (transfer,) = (await editor.read(fork)).transfers
     assert transfer.resolution.strategy == "checkpoint_context"
+
+
+async def test_a_fork_from_a_subagent_is_told_its_work_and_has_its_name(editor: Editor, workspace: Path) -> None:
+    thread = await editor.new_thread(workspace)
+    run = await editor.say(thread, "subagent Helper: write helped.txt: yes")
+    await editor.say(thread, "say: later")
+    (helper, *_) = of_type(await editor.items(thread, run), "subagent")
+    fork = await forked(editor, thread, from_={"type": "subagent", "itemId": helper.id})
+    assert (fork.title, fork.forked_from and fork.forked_from.run_id) == ("Helper", run.id)
+    first = await editor.say(fork, "say: mine")
+    assert strategy(first) == "full_thread_summary"
+    told = received(await editor.recall(fork, "rehearsal"))[0]
+    assert "helped.txt" in told
+    assert "say: later" not in told
+
+
+async def test_a_subagent_of_another_thread_and_one_at_work_cannot_be_forked_from(
+    editor: Editor, workspace: Path
+) -> None:
+    thread, other = await editor.new_thread(workspace), await editor.new_thread(workspace)
+    run = await editor.begin(thread, "subagent Helper: say: done\nsay: at work\nsleep 60000")
+    await editor.until_output(run, "at work")
+    (helper, *_) = of_type(await editor.items(thread, run), "subagent")
+    for at, kind in ((other, "itemNotFound"), (thread, "invalidState")):
+        with pytest.raises(Refused) as refused:
+            await editor.call("thread/fork", thread_id=at.id, from_={"type": "subagent", "itemId": helper.id})
+        assert refused.value.kind == kind
+    await editor.call("run/interrupt", run_id=run.id)
+    await editor.ended(run)
 
 
 async def test_a_fork_of_a_fork_of_a_fork_reads_and_tells_the_whole_way(editor: Editor, workspace: Path) -> None:

@@ -6,6 +6,7 @@ from midstream.protocol.errors import MidstreamError
 from midstream.protocol.methods.thread import ForkPoint, FromCheckpoint, FromLatestStable, FromRun, FromSubagent
 from midstream.protocol.records.checkpoint import Checkpoint
 from midstream.protocol.records.handoff import ContextTransfer
+from midstream.protocol.records.item import SubagentItem
 from midstream.protocol.records.run import Run
 from midstream.protocol.records.thread import Lineage, SourcePoint, Thread
 from midstream.server.graph.changes import Changes, Stamp, refuse
@@ -75,11 +76,12 @@ def fork(source: ThreadState, command: ForkThread, stamp: Stamp) -> Changes:
     return changes
 
 
-def point_of(source: ThreadState, wanted: ForkPoint) -> SourcePoint:
-    """Return the point that a fork is asked for at, without its last item.
+def point_of(source: ThreadState, wanted: ForkPoint, subagent: SubagentItem | None) -> SourcePoint:
+    """Return the point that a fork is asked for at, without its last item; `subagent` is the one that is named.
 
     Raises:
-        MidstreamError: runNotFound, checkpointNotFound; invalidState, where nothing stands there that can be forked.
+        MidstreamError: runNotFound, checkpointNotFound, itemNotFound; invalidState, where nothing stands there that
+            can be forked.
     """
     match wanted:
         case FromLatestStable():
@@ -90,7 +92,11 @@ def point_of(source: ThreadState, wanted: ForkPoint) -> SourcePoint:
             checkpoint = _checkpoint(source, checkpoint_id)
             return attrs.evolve(_after(source, _run_at(source, checkpoint)), checkpoint_id=checkpoint.id)
         case FromSubagent(item_id=item_id):
-            raise MidstreamError("itemNotFound", f"There is no subagent {item_id} in this thread.", itemId=item_id)
+            if subagent is None or subagent.run_id is None or subagent.run_id not in known_runs(source):
+                raise MidstreamError("itemNotFound", f"There is no subagent {item_id} in this thread.", itemId=item_id)
+            # The conversation of the agent that began it holds its result alone, so its work is told.
+            run = _stable(source, subagent.run_id)
+            return SourcePoint(thread_id=source.thread.id, run_id=run.id, sequence=source.sequence)
 
 
 def _after(source: ThreadState, run: Run | None) -> SourcePoint:

@@ -5,7 +5,9 @@ import attrs
 from midstream.protocol.errors import InvalidParams, MidstreamError
 from midstream.protocol.methods.handoff import TransferCancelParams, TransferListParams, TransferListResult
 from midstream.protocol.methods.thread import (
+    ForkPoint,
     FromLatestStable,
+    FromSubagent,
     ThreadForkParams,
     ThreadForkResult,
     ThreadMergeBackParams,
@@ -16,6 +18,7 @@ from midstream.protocol.methods.thread import (
 from midstream.protocol.notifications import CheckpointRestored
 from midstream.protocol.records.checkpoint import RestoreResult
 from midstream.protocol.records.handoff import ContextTransfer
+from midstream.protocol.records.item import SubagentItem
 from midstream.server.checkpoints import Selection
 from midstream.server.graph.commands import CancelTransfer, ForkThread, RollBack
 from midstream.server.graph.decide import Answer, Decision, decide
@@ -34,14 +37,16 @@ def handlers(host: Host) -> dict[str, Handler]:
 
     async def fork(_: Client, params: ThreadForkParams) -> object:
         async def prepare(turn: Turn) -> ForkThread:
-            point = point_of(turn.state, params.from_ or FromLatestStable())
+            wanted = params.from_ or FromLatestStable()
+            subagent = await _subagent(host, wanted)
+            point = point_of(turn.state, wanted, subagent)
             last = None if point.run_id is None else await host.daemon.store.last_item(point.run_id)
             item_id, ordinal = last or (None, 0)
             return ForkThread(
                 thread_id=host.daemon.engine.new_id("thr"),
                 point=attrs.evolve(point, item_id=item_id),
                 last_item_ordinal=ordinal,
-                title=params.title,
+                title=subagent.title if params.title is None and subagent is not None else params.title,
             )
 
         def compose(decision: Decision) -> ThreadForkResult:
@@ -120,6 +125,11 @@ def handlers(host: Host) -> dict[str, Handler]:
 
 def _transfer(answer: Answer) -> TransferResult:
     return TransferResult(transfer=answered(answer, ContextTransfer))
+
+
+async def _subagent(host: Host, wanted: ForkPoint) -> SubagentItem | None:
+    item = await host.daemon.store.item(wanted.item_id) if isinstance(wanted, FromSubagent) else None
+    return item if isinstance(item, SubagentItem) else None
 
 
 async def _rollback_command(host: Host, turn: Turn, params: ThreadRollbackParams) -> RollBack:
