@@ -43,6 +43,13 @@ def test_health_names_the_daemon_and_its_agents(nvim: Neovim) -> None:
     assert "ERROR" not in text
 
 
+def test_a_thread_is_followed_also_where_health_was_the_first_to_start_the_daemon(nvim: Neovim) -> None:
+    nvim.api.command("checkhealth midstream")
+    assert "daemon: version" in "\n".join(nvim.lines())
+    nvim.open("say: heard")
+    assert "heard" in nvim.until_shown("Run 1 · rehearsal · completed")
+
+
 def test_subcommands_options_and_providers_are_completed(nvim: Neovim) -> None:
     nvim.open()
     complete = "return vim.fn.getcompletion(..., 'cmdline')"

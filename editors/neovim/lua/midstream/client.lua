@@ -16,6 +16,8 @@ local pending = {}
 local on_connect = {}
 ---@type table<string, fun(params: table)[]>
 local listeners = {}
+---@type table<string, lsp.Handler> Neovim holds this very table, so that a module that is loaded later is heard too
+local handlers = {}
 
 ---@type table<integer, true> clients, by id, that the user has left
 local left = {}
@@ -27,7 +29,14 @@ local LOST = { message = "The daemon has ended before it answered. The next comm
 ---@param method string
 ---@param hear fun(params: table)
 function M.listen(method, hear)
-  listeners[method] = listeners[method] or {}
+  if not listeners[method] then
+    listeners[method] = {}
+    handlers[method] = function(_, params)
+      for _, hears in ipairs(listeners[method]) do
+        hears(params)
+      end
+    end
+  end
   table.insert(listeners[method], hear)
 end
 
@@ -35,18 +44,6 @@ end
 ---@param act fun()
 function M.on_connect(act)
   table.insert(on_connect, act)
-end
-
-local function handlers()
-  local found = {}
-  for method, hears in pairs(listeners) do
-    found[method] = function(_, params)
-      for _, hear in ipairs(hears) do
-        hear(params)
-      end
-    end
-  end
-  return found
 end
 
 ---@param problem midstream.Problem|nil
@@ -97,7 +94,7 @@ local function start()
   vim.lsp.start({
     name = "midstream",
     cmd = cmd,
-    handlers = handlers(),
+    handlers = handlers,
     init_options = { native = true, config = options.daemon or vim.empty_dict() },
     on_init = vim.schedule_wrap(function(fresh)
       client = fresh

@@ -35,15 +35,15 @@ end
 local function title(buffer)
   local page = pages[buffer]
   local handoff = page.handoff
-  local told = ("⇄ to %s · %s · %d of %d tokens · "):format(
+  local words = ("⇄ %s · %s · :w keep :q leave :Midstream send · %d of %d tokens · %s"):format(
     providers.show(page.preview.selection),
     handoff.strategy,
     handoff.tokens.estimated,
-    handoff.tokens.budget
+    handoff.tokens.budget,
+    why(page.preview.plan)
   )
-  local rest = ":w keeps · :q leaves · :Midstream send · " .. why(page.preview.plan)
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
-    vim.wo[window].winbar = (told .. rest):gsub("%%", "%%%%") .. "%<" -- cut at the end, where the reasons are
+    vim.wo[window].winbar = words:gsub("%%", "%%%%") .. "%<" -- cut at the end, where the reasons are
   end
 end
 
