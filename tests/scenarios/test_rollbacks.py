@@ -121,6 +121,15 @@ async def test_files_come_back_too_where_that_is_asked_for_and_a_dry_run_tells_i
     assert (workspace / "a.txt").read_text() == "one\n"
 
 
+async def test_what_the_user_did_between_two_runs_is_not_rolled_back(editor: Editor, workspace: Path) -> None:
+    thread = await editor.new_thread(workspace)
+    await editor.say(thread, "write a.txt: one")
+    (workspace / "mine.txt").write_text("mine\n")
+    await editor.say(thread, "append mine.txt: theirs")
+    await editor.call("thread/rollback", thread_id=thread.id, to_run_ordinal=1, restore_files=True)
+    assert (workspace / "mine.txt").read_text() == "mine\n"
+
+
 async def test_a_conflict_changes_neither_thread_nor_files_unless_forced(editor: Editor, workspace: Path) -> None:
     thread = await editor.new_thread(workspace)
     await editor.say(thread, "write a.txt: one")

@@ -10,7 +10,9 @@ from midstream.server.store import Store
 
 
 def files_after(state: ThreadState, ordinal: int) -> Checkpoint | None:
-    """Return the files as they stood after a run: its own checkpoint, or as the first run after it found them.
+    """Return the files as the first run after one found them, or else as that one left them.
+
+    What the user did between the two is the user's, and is not rolled back.
 
     None where nothing would be rolled back.
 
@@ -23,7 +25,7 @@ def files_after(state: ThreadState, ordinal: int) -> Checkpoint | None:
     standing = (run for run in known_runs(state).values() if run.status in COVERABLE and (run.ordinal or 0) <= ordinal)
     last = max(standing, key=lambda run: run.ordinal or 0, default=None)
     known = state.inherited.checkpoints.update(state.checkpoints)
-    for checkpoint_id in ((last.checkpoint_id if last else None), later[0].baseline_checkpoint_id):
+    for checkpoint_id in (later[0].baseline_checkpoint_id, last.checkpoint_id if last else None):
         checkpoint = known.get(checkpoint_id or "")
         if checkpoint is not None and checkpoint.status == "ready":
             return checkpoint
