@@ -24,6 +24,28 @@ def test_a_runs_diff_is_shown_side_by_side_with_all_hunks_listed(nvim: Neovim, w
     assert bars[1] == "AFTER · as it is now%<"
 
 
+def test_the_next_file_of_the_list_is_shown_with_its_other_side(nvim: Neovim, workspace: Path) -> None:
+    (workspace / "other.txt").write_text("before\n")
+    nvim.open("append kept.txt: more\nappend other.txt: after")
+    nvim.until_shown("Run 1 · rehearsal · completed")
+    nvim.do("diff")
+    nvim.until("#vim.fn.getqflist() == 2")
+    nvim.api.command("cfirst | copen | wincmd p | cnext")
+    nvim.until("vim.t.midstream_diff == 'other.txt' and #vim.api.nvim_tabpage_list_wins(0) == 3")
+    nvim.until(
+        "vim.deep_equal({{'before'}, {'before', 'after'}}, vim.iter(vim.api.nvim_tabpage_list_wins(0))"
+        ":filter(function(w) return vim.wo[w].diff end)"
+        ":map(function(w) return vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(w), 0, -1, false) end):totable())"
+    )
+
+
+def test_a_file_that_an_agent_deleted_is_named_where_it_is_open(nvim: Neovim, workspace: Path) -> None:
+    nvim.api.command(f"edit {workspace / 'kept.txt'}")
+    nvim.open("delete kept.txt")
+    nvim.until_told("these are gone from the disk, and still open: kept.txt")
+    assert "E211" not in nvim.api.command_output("messages")
+
+
 def test_one_change_is_rejected_and_the_other_accepted(nvim: Neovim, workspace: Path) -> None:
     (workspace / "kept.txt").write_text("".join(f"line {number}\n" for number in range(1, 21)))
     nvim.open("run sed -i 's/^line 2$/two/; s/^line 19$/nineteen/' kept.txt")

@@ -46,11 +46,13 @@ end
 ---@param workspace string a URI
 ---@param paths string[]
 function M.refresh(workspace, paths)
-  local loaded, protected = M.of(workspace), {}
+  local loaded, protected, gone = M.of(workspace), {}, {}
   for _, path in ipairs(paths) do
     local buffer = loaded[path]
     if buffer and vim.bo[buffer].modified then
       protected[#protected + 1] = path
+    elseif buffer and not vim.uv.fs_stat(vim.api.nvim_buf_get_name(buffer)) then
+      gone[#gone + 1] = path -- `checktime` would raise this
     elseif buffer then
       local autoread = vim.bo[buffer].autoread
       vim.bo[buffer].autoread = true
@@ -60,6 +62,9 @@ function M.refresh(workspace, paths)
   end
   if #protected > 0 then
     notify.warn("these changed on the disk and have unsaved edits: " .. table.concat(protected, ", "))
+  end
+  if #gone > 0 then
+    notify.warn("these are gone from the disk, and still open: " .. table.concat(gone, ", "))
   end
 end
 

@@ -1,4 +1,5 @@
 --- What changed in files: Neovim's own diff mode, all hunks in the quickfix list, and taking changes back.
+local async = require("midstream.async")
 local buffers = require("midstream.buffers")
 local client = require("midstream.client")
 local history = require("midstream.history")
@@ -58,6 +59,16 @@ local function label(comparison, side)
   vim.wo[0][0].winbar = ("%s · %s"):format(side == "from" and "BEFORE" or "AFTER", words):gsub("%%", "%%%%") .. "%<"
 end
 
+--- Close the windows of the tab page but this one and the quickfix list.
+local function close_others()
+  for _, window in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    local buffer = vim.api.nvim_win_get_buf(window)
+    if window ~= vim.api.nvim_get_current_win() and vim.bo[buffer].buftype ~= "quickfix" then
+      vim.api.nvim_win_close(window, true)
+    end
+  end
+end
+
 --- Show a file of a comparison side by side, in a tab page of its own: what was left, what is right.
 ---@param comparison midstream.Comparison
 ---@param path string
@@ -66,12 +77,12 @@ function M.show(comparison, path, line)
   local left = past(comparison.from, path)
   local right = comparison.to ~= "workspace" and past(comparison.to, path) or nil
   if vim.t.midstream_diff then
-    vim.cmd("silent only")
+    close_others()
     vim.cmd("diffoff")
   else
     vim.cmd("tab split")
-    vim.t.midstream_diff = true
   end
+  vim.t.midstream_diff = path
   if right then
     vim.api.nvim_win_set_buf(0, right)
   else
@@ -88,6 +99,28 @@ function M.show(comparison, path, line)
     vim.api.nvim_win_set_cursor(0, { math.min(math.max(line, 1), vim.api.nvim_buf_line_count(0)), 0 })
   end
 end
+
+-- Going through the quickfix list enters the file itself: its other side goes along.
+vim.api.nvim_create_autocmd("BufWinEnter", {
+  group = vim.api.nvim_create_augroup("midstream-diff", {}),
+  callback = function(event)
+    local comparison = current
+    if not comparison or not vim.t.midstream_diff then
+      return
+    end
+    for path, buffer in pairs(buffers.of(comparison.thread.record.workspace)) do
+      if buffer == event.buf and path ~= vim.t.midstream_diff then
+        vim.t.midstream_diff = path
+        vim.schedule(function() -- once the cursor is where the list says
+          local line = vim.api.nvim_win_get_cursor(0)[1]
+          async.run(function()
+            M.show(comparison, path, line)
+          end)
+        end)
+      end
+    end
+  end,
+})
 
 --- Fill the quickfix list with all hunks of a comparison.
 ---@param comparison midstream.Comparison

@@ -163,8 +163,8 @@ M.by_type = {
   end,
   handoff = function(item, thread)
     local handoff = thread.handoffs[item.handoffId]
-    local from = table.concat(item.fromProviders, ", ")
-    local title = ("⇄ handoff %s → %s · %s"):format(from, item.toProvider, item.strategy)
+    local from = #item.fromProviders > 0 and table.concat(item.fromProviders, ", ") .. " " or ""
+    local title = ("⇄ handoff %s→ %s · %s"):format(from, item.toProvider, item.strategy)
     local block = Block.new():add(title, "MidstreamHandoff", { kind = "handoff", handoff = item.handoffId })
     for _, reason in ipairs(item.reasons) do
       block:add("  because: " .. reason.message, "MidstreamContext", { kind = "handoff", handoff = item.handoffId })
