@@ -33,6 +33,7 @@ async def test_forks_that_were_merged_back_are_told_once_in_order_and_outlive_th
         (True, False),
         (False, True),
     ]
+    assert all("What a fork of this conversation did, by its own numbers: run 2" in text for text in texts[1:3])
     assert texts[3] == "say: next"
     assert not any("root" in text for text in texts[1:3])
 

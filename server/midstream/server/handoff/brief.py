@@ -79,6 +79,8 @@ def opening(material: Material) -> str:
     ordinals = tuple(run.ordinal for run in material.runs if run.ordinal is not None)
     who = ", ".join(sorted({material.providers_of_runs[o] for o in ordinals if o in material.providers_of_runs}))
     span = run_list(ordinals) + (f" (answered by {who})" if who else "") if ordinals else "no further run"
+    if material.of_fork:
+        return f"What a fork of this conversation did, by its own numbers: {span}. {_LEGEND}"
     if material.strategy == "delta_since_target_last_seen":
         return f"What this conversation has not seen yet: {span}. {_LEGEND}"
     replaces = any(reason.code == "delta_chain_too_long" for reason in material.reasons)

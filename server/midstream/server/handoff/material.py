@@ -33,7 +33,8 @@ class Material:
     retained user messages of the thread that hold a constraint, oldest first; `covered_items` what earlier handoffs
     already carried to the same native conversation; `diff` the changes that `checkpoint` holds; `replaces` the
     handoffs that a full summary into an existing conversation stands in for; `unread` counts what each section would
-    tell besides, and is too old to be looked at; `readable` where the target is given the reader.
+    tell besides, and is too old to be looked at; `readable` where the target is given the reader; `of_fork` where a
+    fork's runs are told to the thread that it came from.
     """
 
     thread: Thread
@@ -52,6 +53,7 @@ class Material:
     replaces: tuple[HandoffId, ...] = ()
     unread: Mapping[SectionKind, int] = {}
     readable: bool = False
+    of_fork: bool = False
 
     @cached_property
     def told(self) -> tuple[ItemFacts, ...]:

@@ -35,7 +35,8 @@ async def merge_back(
     wish = Wish(selection=parent.thread.selection, context="auto")
     material = await planner.gather(fork, plan, "delta_since_target_last_seen", wish.selection.provider)
     told = {run.id for run in runs}
-    material = attrs.evolve(material, standing=tuple(said for said in material.standing if said.run_id in told))
+    standing = tuple(said for said in material.standing if said.run_id in told)
+    material = attrs.evolve(material, standing=standing, of_fork=True)
     handoff = handoffs.make(fork, Decided(plan=plan, material=material, budget=planner.budget()), wish)
     assert handoff is not None
     return TakeMergeBack(
