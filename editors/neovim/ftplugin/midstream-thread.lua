@@ -9,6 +9,7 @@ end
 local function dress_window()
   vim.opt_local.wrap = true
   vim.opt_local.linebreak = true
+  vim.opt_local.smoothscroll = true -- a text may be taller than the window
   vim.opt_local.number = false
   vim.opt_local.relativenumber = false
   vim.opt_local.signcolumn = "yes:1"

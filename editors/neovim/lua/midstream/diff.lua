@@ -157,7 +157,7 @@ function M.open(comparison, path)
     patch = true,
   })
   if #answer.files == 0 then
-    return notify.info("No file differs.")
+    return notify.info("No file differs. `:Midstream checkpoints` compares the files with an earlier point.")
   end
   current = comparison
   local found = patch.hunks(answer.patch or "")
@@ -191,7 +191,7 @@ end
 local function under_cursor()
   local comparison = current
   if not comparison or comparison.to ~= "workspace" then
-    notify.info("Open a diff against the files as they are first: `:Midstream diff`.")
+    notify.info("Open a diff against the files as they are first: `:Midstream diff` or `:Midstream checkpoints`.")
     return nil
   end
   for path, buffer in pairs(buffers.of(comparison.thread.record.workspace)) do
