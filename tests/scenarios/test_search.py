@@ -61,7 +61,7 @@ async def test_a_search_stays_in_its_workspace_and_out_of_deleted_threads(
     assert await found(editor, "wren", workspace=tmp_path.as_uri()) == ()
     await editor.call("thread/fork", thread_id=thread.id)
     await editor.call("thread/delete", thread_id=thread.id)
-    assert await found(editor, "wren") == ()
+    assert await found(editor, "wren", workspace=workspace.as_uri()) == ()
     for params in ({"query": " "}, {"query": "wren", "limit": 0}):
         with pytest.raises(Refused):
             await editor.call("thread/search", **params)
