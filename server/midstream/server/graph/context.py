@@ -209,7 +209,8 @@ def deliver(changes: Changes, run: Run, handoff_id: HandoffId) -> None:
     changes.put(HandoffPut(attrs.evolve(handoff, delivery=delivered, updated_at=changes.now)))
     transfer = changes.state.transfers[handoff.transfer_id or ""]
     changes.put(TransferPut(attrs.evolve(transfer, status="consumed", target_run_id=run.id, consumed_at=changes.now)))
-    sources = (known_provider_threads(changes.state).get(source) for source in handoff.from_provider_thread_ids)
+    known = known_provider_threads(changes.state)
+    sources = (known.get(source) for source in handoff.from_provider_thread_ids)
     item = HandoffItem(
         **new_item(changes, run, "completed", run.provider_thread_id),
         handoff_id=handoff.id,

@@ -12,7 +12,13 @@ from midstream.protocol.records.thread import Lineage, SourcePoint, Thread
 from midstream.server.graph.changes import Changes, Stamp, refuse
 from midstream.server.graph.commands import ForkThread
 from midstream.server.graph.events import ThreadPut, TransferPut
-from midstream.server.graph.inheritance import inherit, known_provider_threads, known_runs
+from midstream.server.graph.inheritance import (
+    inherit,
+    known_checkpoints,
+    known_provider_threads,
+    known_runs,
+    standing_runs,
+)
 from midstream.server.graph.state import COVERABLE, ThreadState
 
 
@@ -85,7 +91,7 @@ def point_of(source: ThreadState, wanted: ForkPoint, subagent: SubagentItem | No
     """
     match wanted:
         case FromLatestStable():
-            return _after(source, _latest(source))
+            return _after(source, next(reversed(standing_runs(source)), None))
         case FromRun(run_id=run_id):
             return _after(source, _stable(source, run_id))
         case FromCheckpoint(checkpoint_id=checkpoint_id):
@@ -109,11 +115,6 @@ def _after(source: ThreadState, run: Run | None) -> SourcePoint:
     return attrs.evolve(point, provider_thread_id=known.id, native_thread_ref=known.native_ref, native_turn_ref=turn)
 
 
-def _latest(source: ThreadState) -> Run | None:
-    stable = (run for run in known_runs(source).values() if run.status in COVERABLE)
-    return max(stable, key=lambda run: run.ordinal or 0, default=None)
-
-
 def _stable(source: ThreadState, run_id: str) -> Run:
     run = known_runs(source).get(run_id)
     if run is None:
@@ -124,7 +125,7 @@ def _stable(source: ThreadState, run_id: str) -> Run:
 
 
 def _checkpoint(source: ThreadState, checkpoint_id: str) -> Checkpoint:
-    checkpoint = source.inherited.checkpoints.update(source.checkpoints).get(checkpoint_id)
+    checkpoint = known_checkpoints(source).get(checkpoint_id)
     if checkpoint is None:
         raise MidstreamError(
             "checkpointNotFound", f"There is no checkpoint {checkpoint_id} in this thread.", checkpointId=checkpoint_id
@@ -136,9 +137,7 @@ def _run_at(source: ThreadState, checkpoint: Checkpoint) -> Run | None:
     """Return the last run whose work a checkpoint holds."""
     if checkpoint.run_id is not None and checkpoint.kind == "run":
         return _stable(source, checkpoint.run_id)
-    ended = (
-        run
-        for run in known_runs(source).values()
-        if run.status in COVERABLE and run.completed_at is not None and run.completed_at <= checkpoint.captured_at
-    )
-    return max(ended, key=lambda run: run.ordinal or 0, default=None)
+    for run in reversed(standing_runs(source)):
+        if run.completed_at is not None and run.completed_at <= checkpoint.captured_at:
+            return run
+    return None

@@ -1,17 +1,21 @@
 """What a fork inherits: worked out from its parent and the point, never stored."""
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, TypeVar
 
 import attrs
 from immutables import Map
 
+from midstream.protocol.base import CheckpointId, HandoffId, ProviderThreadId, RunId
+from midstream.protocol.records.checkpoint import Checkpoint
+from midstream.protocol.records.handoff import HandoffInfo
 from midstream.protocol.records.provider import ProviderThread
 from midstream.protocol.records.run import Run, RunStatus
 from midstream.protocol.records.thread import SourcePoint
 from midstream.server.graph.inherited import Inherited
 from midstream.server.graph.state import COVERABLE, ThreadState
 
+T = TypeVar("T")
 ENDED: Final[Mapping[str, RunStatus]] = {
     "completed": "completed",
     "interrupted": "interrupted",
@@ -33,7 +37,7 @@ def inherit(source: ThreadState, point: SourcePoint, last_item_ordinal: int) -> 
         runs=Map(kept),
         left_out=source.inherited.left_out.union(run.id for run in passed if run.id not in kept),
         provider_threads=known_provider_threads(source),
-        handoffs=source.inherited.handoffs.update(source.handoffs),
+        handoffs=known_handoffs(source),
         checkpoints=source.inherited.checkpoints.update(
             {one.id: one for one in source.checkpoints.values() if one.run_id in kept}
         ),
@@ -60,14 +64,34 @@ def _retained(source: ThreadState, sequence: int) -> Iterator[Run]:
             yield attrs.evolve(run, status=ended)
 
 
-def known_runs(state: ThreadState) -> Map[str, Run]:
+def known_runs(state: ThreadState) -> Map[RunId, Run]:
     """Return a thread's own runs and the inherited ones."""
-    return state.inherited.runs.update(state.runs)
+    return _with_own(state.inherited.runs, state.runs)
 
 
-def known_provider_threads(state: ThreadState) -> Map[str, ProviderThread]:
+def standing_runs(state: ThreadState) -> list[Run]:
+    """Return the thread's own runs and the inherited ones that ended and stand, oldest first."""
+    standing = (run for run in known_runs(state).values() if run.status in COVERABLE)
+    return sorted(standing, key=lambda run: run.ordinal or 0)
+
+
+def known_provider_threads(state: ThreadState) -> Map[ProviderThreadId, ProviderThread]:
     """Return a thread's own provider threads and those of the threads that it inherits from."""
-    return state.inherited.provider_threads.update(state.provider_threads)
+    return _with_own(state.inherited.provider_threads, state.provider_threads)
+
+
+def known_handoffs(state: ThreadState) -> Map[HandoffId, HandoffInfo]:
+    """Return a thread's own handoffs and those of the threads that it inherits from."""
+    return _with_own(state.inherited.handoffs, state.handoffs)
+
+
+def known_checkpoints(state: ThreadState) -> Map[CheckpointId, Checkpoint]:
+    """Return a thread's own checkpoints and the inherited ones."""
+    return _with_own(state.inherited.checkpoints, state.checkpoints)
+
+
+def _with_own(inherited: Map[str, T], own: Map[str, T]) -> Map[str, T]:
+    return inherited.update(own) if inherited else own  # nothing is copied where nothing is inherited
 
 
 def coverage_at(known: ProviderThread, inherited: Inherited) -> ProviderThread:

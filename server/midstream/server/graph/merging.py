@@ -13,7 +13,7 @@ from midstream.protocol.records.thread import SourcePoint
 from midstream.server.graph.changes import Changes, refuse
 from midstream.server.graph.commands import CancelTransfer, TakeMergeBack, WithdrawMergeBacks
 from midstream.server.graph.events import HandoffPut, TransferPut
-from midstream.server.graph.inheritance import known_runs
+from midstream.server.graph.inheritance import known_handoffs, known_runs
 from midstream.server.graph.items import put_item
 from midstream.server.graph.prepared import tells_of_fork
 from midstream.server.graph.state import COVERABLE, ThreadState
@@ -159,7 +159,7 @@ def _drop(changes: Changes, transfer: ContextTransfer) -> ContextTransfer:
 
 def untold(state: ThreadState, plan: SwitchPlan) -> tuple[HandoffInfo, ...]:
     """Return the merge-backs that the runs a plan tells of were given, and its conversation was not; each once."""
-    handoffs = state.inherited.handoffs.update(state.handoffs)
+    handoffs = known_handoffs(state)
     known = state.provider_threads.get(plan.provider_thread_id or "")
     told = {fork_runs(handoffs[handoff_id]) for handoff_id in (known.handoff_ids if known else ())}
     ordinals = {run.id: run.ordinal or 0 for run in known_runs(state).values() if run.ordinal in plan.run_ordinals}

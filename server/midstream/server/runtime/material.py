@@ -1,14 +1,21 @@
 """What a handoff is made from, read from the store: the facts of what was missed, and the thread's standing words."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
-from midstream.protocol.base import HandoffId, ProviderKind
+from midstream.protocol.base import HandoffId, ProviderKind, ProviderThreadId
 from midstream.protocol.records.checkpoint import Checkpoint
 from midstream.protocol.records.handoff import HandoffStrategy, SectionKind
 from midstream.protocol.records.provider import ProviderThread
 from midstream.protocol.records.run import Run, SwitchPlan
-from midstream.server.graph.inheritance import known_provider_threads, known_runs
+from midstream.server.graph.inheritance import (
+    known_checkpoints,
+    known_handoffs,
+    known_provider_threads,
+    known_runs,
+    standing_runs,
+)
 from midstream.server.graph.prepared import tells_of_fork
 from midstream.server.graph.state import COVERABLE, ThreadState
 from midstream.server.handoff.facts import Telling, bulk, load
@@ -33,7 +40,8 @@ async def gather(
     Of messages, and of commands, so many stored bytes are read, newest first.
     """
     ordinals = set(plan.run_ordinals)
-    by_ordinal = {run.ordinal: run for run in known_runs(state).values() if run.ordinal in ordinals}
+    all_runs = known_runs(state)
+    by_ordinal = {run.ordinal: run for run in all_runs.values() if run.ordinal in ordinals}
     runs = tuple(by_ordinal[ordinal] for ordinal in sorted(ordinals) if ordinal in by_ordinal)
     known = state.provider_threads.get(plan.provider_thread_id or "")
     rows = [
@@ -47,18 +55,17 @@ async def gather(
         rows.extend(await store.facts_of_items(missing))
         rows.sort(key=lambda row: row.ordinal)
         told_of = {*(run.id for run in runs), *(row.run_id for row in rows)}
-        runs = tuple(
-            sorted((run for run in known_runs(state).values() if run.id in told_of), key=lambda run: run.ordinal or 0)
-        )
+        runs = tuple(sorted((run for run in all_runs.values() if run.id in told_of), key=lambda run: run.ordinal or 0))
     read, unread = _worth_reading(rows, bulk_bytes)
     items = tuple(_facts(row) for row in read)
     standing = [
         row
         for thread_id in (*(scope for scope, _ in state.inherited.scopes), state.thread.id)
         for row in await store.standing_facts(thread_id)
-        if _seen(state, row) and _retained(state, row.run_id)
+        if _seen(state, row) and _retained(all_runs.get(row.run_id or ""))
     ]
     latest = _latest_standing(state)
+    conversations = known_provider_threads(state)
     return Material(
         thread=state.thread,
         strategy=strategy,
@@ -69,7 +76,7 @@ async def gather(
         diff=latest.files if latest else (),
         open_requests=state.pending_requests,
         target=target,
-        providers_of_runs={run.ordinal: _provider_of(state, run) for run in runs if run.ordinal is not None},
+        providers_of_runs={run.ordinal: _provider_of(conversations, run) for run in runs if run.ordinal is not None},
         reasons=plan.reasons,
         unread=unread,
         replaces=_replaced(state, known) if known is not None and strategy == "full_thread_summary" else (),
@@ -108,26 +115,23 @@ def _latest_standing(state: ThreadState) -> Checkpoint | None:
     run = state.runs.get((latest.run_id if latest else None) or "")
     if run is None or run.status != "rolled_back":
         return latest
-    standing = (run for run in known_runs(state).values() if run.status in COVERABLE and run.checkpoint_id is not None)
-    last = max(standing, key=lambda run: run.ordinal or 0, default=None)
-    known = state.inherited.checkpoints.update(state.checkpoints)
-    return None if last is None else known.get(last.checkpoint_id or "")
+    last = next((run for run in reversed(standing_runs(state)) if run.checkpoint_id is not None), None)
+    return None if last is None else known_checkpoints(state).get(last.checkpoint_id or "")
 
 
 def _replaced(state: ThreadState, known: ProviderThread) -> tuple[HandoffId, ...]:
     """Return the handoffs that a full summary stands for: it does not tell what forks gave."""
-    handoffs = state.inherited.handoffs.update(state.handoffs)
+    handoffs = known_handoffs(state)
     return tuple(handoff_id for handoff_id in known.handoff_ids if not tells_of_fork(handoffs.get(handoff_id)))
 
 
-def _provider_of(state: ThreadState, run: Run) -> ProviderKind:
+def _provider_of(conversations: Mapping[ProviderThreadId, ProviderThread], run: Run) -> ProviderKind:
     """Return who answered in a run: of one that is tried again elsewhere, the provider of the attempt before."""
-    bound = (known_provider_threads(state).get(attempt.provider_thread_id or "") for attempt in reversed(run.attempts))
+    bound = (conversations.get(attempt.provider_thread_id or "") for attempt in reversed(run.attempts))
     return next((known.provider for known in bound if known is not None), run.provider)
 
 
-def _retained(state: ThreadState, run_id: str | None) -> bool:
-    run = known_runs(state).get(run_id or "")
+def _retained(run: Run | None) -> bool:
     return run is not None and run.status in COVERABLE
 
 

@@ -13,7 +13,7 @@ from midstream.protocol.records.handoff import HandoffStrategy
 from midstream.protocol.records.provider import ProviderThread
 from midstream.protocol.records.run import Run, SwitchPlan
 from midstream.protocol.records.thread import ModelSelection, NextContext
-from midstream.server.graph.inheritance import known_provider_threads, known_runs
+from midstream.server.graph.inheritance import known_handoffs, known_provider_threads, known_runs
 from midstream.server.graph.state import ThreadState
 from midstream.server.handoff.build import effective_budget, minimum_tokens
 from midstream.server.handoff.material import Material
@@ -207,7 +207,7 @@ def history_of(state: ThreadState) -> History:
             )
         ),
         provider_threads=tuple(sorted(known_provider_threads(state).values(), key=_by_id)),
-        handoffs=state.inherited.handoffs.update(state.handoffs),
+        handoffs=known_handoffs(state),
         transfers=tuple(transfer for transfer in state.transfers.values() if transfer.status == "pending"),
     )
 

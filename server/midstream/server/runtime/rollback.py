@@ -3,9 +3,9 @@
 from midstream.protocol.base import ThreadId
 from midstream.protocol.errors import MidstreamError
 from midstream.protocol.records.checkpoint import Checkpoint
-from midstream.server.graph.inheritance import known_runs
+from midstream.server.graph.inheritance import known_checkpoints, standing_runs
 from midstream.server.graph.rollback import later_runs
-from midstream.server.graph.state import COVERABLE, ThreadState
+from midstream.server.graph.state import ThreadState
 from midstream.server.store import Store
 
 
@@ -22,9 +22,8 @@ def files_after(state: ThreadState, ordinal: int) -> Checkpoint | None:
     later = later_runs(state, ordinal)
     if not later:
         return None
-    standing = (run for run in known_runs(state).values() if run.status in COVERABLE and (run.ordinal or 0) <= ordinal)
-    last = max(standing, key=lambda run: run.ordinal or 0, default=None)
-    known = state.inherited.checkpoints.update(state.checkpoints)
+    last = next((run for run in reversed(standing_runs(state)) if (run.ordinal or 0) <= ordinal), None)
+    known = known_checkpoints(state)
     for checkpoint_id in (later[0].baseline_checkpoint_id, last.checkpoint_id if last else None):
         checkpoint = known.get(checkpoint_id or "")
         if checkpoint is not None and checkpoint.status == "ready":
