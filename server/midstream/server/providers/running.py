@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from midstream.protocol.records.run import Failure
 from midstream.server.providers.adapter import ProviderError
-from midstream.server.providers.events import Events, ProviderEvent, merged
+from midstream.server.providers.events import Events, ProviderEvent, TurnAccepted, merged
 from midstream.server.providers.failures import failure
 from midstream.server.providers.mailbox import Mailbox
 from midstream.server.quoting import Quoted
@@ -65,6 +65,33 @@ class Turn(ABC, Generic[M]):
     async def abandon(self) -> None:
         """Take no more events out."""
         await self._mailbox.abandon()
+
+
+class HoldingTurn(Turn[M]):
+    """A turn of an agent that tells of it before it took it, as of a compaction: until then that is held.
+
+    `id` is the agent's own of the turn, or the one that we gave it.
+    """
+
+    id: str | None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._accepted = False
+        self._held: list[ProviderEvent] = []
+
+    def _accept(self) -> Events:
+        if self._accepted:
+            return ()
+        self._accepted = True
+        held, self._held = self._held, []
+        return TurnAccepted(turn_ref=self.id), *held
+
+    def _after_acceptance(self, events: Events) -> Events:
+        if self._accepted:
+            return events
+        self._held += events
+        return ()
 
 
 T = TypeVar("T", bound=Turn[Any])

@@ -35,14 +35,12 @@ from midstream.server.providers.claude.updates import Translator
 from midstream.server.providers.claude.usage import Spent
 from midstream.server.providers.events import (
     Events,
-    ProviderEvent,
     SteerTaken,
-    TurnAccepted,
     TurnEnded,
     UsageReported,
 )
 from midstream.server.providers.reading import members, text_of
-from midstream.server.providers.running import Status, Turn
+from midstream.server.providers.running import HoldingTurn, Status
 from midstream.server.providers.weight import weight
 
 
@@ -56,12 +54,12 @@ class Over:
 Inner: TypeAlias = Message | Gone | Pending | Withdrawn | Over
 
 
-class ClaudeTurn(Turn[Inner]):
+class ClaudeTurn(HoldingTurn[Inner]):
     """A turn from its message to its end; `taken` once Claude Code has it."""
 
     def __init__(self, workspace: Path, mode: RuntimeMode, todos: Todos, *, planning: bool) -> None:
         super().__init__()
-        self.id: Final = str(uuid4())
+        self.id: str = str(uuid4())
         self.taken = False
         self._process: ClaudeProcess | None = None
         self._spent = Spent()
@@ -70,8 +68,6 @@ class ClaudeTurn(Turn[Inner]):
         self._workspace = workspace
         self._translator = Translator(self.id, workspace, todos)
         self._questions = Questions(self.id, mode, self._translator.declined, planning=planning)
-        self._accepted = False
-        self._held: list[ProviderEvent] = []
         self._steers: set[str] = set()
         self._result: ResultMessage | None = None
         self._idle = True
@@ -202,20 +198,6 @@ class ClaudeTurn(Turn[Inner]):
             return self._finish("interrupted")
         why = result_failure(result, self._error, self._resets_at)
         return self._finish("completed") if why is None else self._finish("failed", why)
-
-    def _accept(self) -> Events:
-        if self._accepted:
-            return ()
-        self._accepted = True
-        held, self._held = self._held, []
-        return TurnAccepted(turn_ref=self.id), *held
-
-    def _after_acceptance(self, events: Events) -> Events:
-        """Hold what comes before the turn was taken."""
-        if self._accepted:
-            return events
-        self._held += events
-        return ()
 
     def _asked(self, pending: Pending) -> Events:
         if not self._questions.show(pending):

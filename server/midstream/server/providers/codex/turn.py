@@ -23,20 +23,18 @@ from midstream.server.providers.codex.usage import parse_tokens
 from midstream.server.providers.connection import Answer, AnswerError, Closed, Notification, Request
 from midstream.server.providers.events import (
     Events,
-    ProviderEvent,
     RequestWithdrawn,
     SteerTaken,
-    TurnAccepted,
     TurnEnded,
 )
 from midstream.server.providers.reading import member, text_of
 from midstream.server.providers.requests import Requests
-from midstream.server.providers.running import Status, Turn
+from midstream.server.providers.running import HoldingTurn, Status
 
 Message: TypeAlias = Notification | Request | Answer | Closed
 
 
-class CodexTurn(Turn[Message]):
+class CodexTurn(HoldingTurn[Message]):
     """A turn from its request to its end; `limits` are the rate limits as they are told at any time."""
 
     def __init__(
@@ -44,7 +42,7 @@ class CodexTurn(Turn[Message]):
     ) -> None:
         super().__init__()
         self.thread_id: Final = thread_id
-        self.id: str | None = None
+        self.id = None
         self._begun: Final = asyncio.Event()
         self._requests = requests
         self._connection = requests.connection
@@ -53,8 +51,6 @@ class CodexTurn(Turn[Message]):
         self._limits = limits
         self._client_id = uuid4().hex
         self._translator = Translator(thread_id, self._client_id, workspace, thread.used)
-        self._accepted = False
-        self._held: list[ProviderEvent] = []
         self._steers: set[str] = set()
         self._numbers = count(1)
         self._asked: dict[str, Approval] = {}
@@ -158,20 +154,6 @@ class CodexTurn(Turn[Message]):
                 return (SteerTaken(),)
             case _:
                 return self._after_acceptance(self._translator.translate(told))
-
-    def _accept(self) -> Events:
-        if self._accepted:
-            return ()
-        self._accepted = True
-        held, self._held = self._held, []
-        return TurnAccepted(turn_ref=self.id), *held
-
-    def _after_acceptance(self, events: Events) -> Events:
-        """Hold what comes before the turn was taken, as a compaction of the history does."""
-        if self._accepted:
-            return events
-        self._held += events
-        return ()
 
     async def _ask(self, request: Request) -> Events:
         asked = parse_approval(request)
