@@ -53,23 +53,15 @@ class Decision:
 
 def create(command: c.CreateThread, stamp: Stamp) -> Decision:
     """Decide the command that makes a thread."""
-    thread = Thread(
-        id=command.thread_id,
+    thread = threads.new_thread(
+        thread_id=command.thread_id,
         title=command.title,
         workspace=command.workspace,
         selection=command.selection,
-        next_context="auto",
         runtime_mode=command.runtime_mode,
-        active_provider_thread_id=None,
         lineage=Lineage(parent_thread_id=None, relationship_to_parent=None, root_thread_id=command.thread_id),
         forked_from=None,
-        origin="native",
-        queue_held=False,
-        pending_transfer_ids=(),
-        status="idle",
-        created_at=stamp.now,
-        updated_at=stamp.now,
-        archived_at=None,
+        now=stamp.now,
     )
     event = ThreadPut(thread)
     return Decision(state=evolve(None, event), events=(event,), effects=(), answer=thread)

@@ -8,7 +8,7 @@ from midstream.protocol.records.checkpoint import Checkpoint
 from midstream.protocol.records.handoff import ContextTransfer
 from midstream.protocol.records.item import SubagentItem
 from midstream.protocol.records.run import Run
-from midstream.protocol.records.thread import Lineage, SourcePoint, Thread
+from midstream.protocol.records.thread import Lineage, SourcePoint
 from midstream.server.graph.changes import Changes, Stamp, refuse
 from midstream.server.graph.commands import ForkThread
 from midstream.server.graph.events import ThreadPut, TransferPut
@@ -20,32 +20,25 @@ from midstream.server.graph.inheritance import (
     standing_runs,
 )
 from midstream.server.graph.state import COVERABLE, ThreadState
+from midstream.server.graph.threads import new_thread
 
 
 def fork(source: ThreadState, command: ForkThread, stamp: Stamp) -> Changes:
     """Make the fork and its pending transfer; nothing of the source is read but its records."""
     parent = source.thread
-    thread = Thread(
-        id=command.thread_id,
+    thread = new_thread(
+        thread_id=command.thread_id,
         title=parent.title if command.title is None else command.title,
         workspace=parent.workspace,
         selection=parent.selection,
-        next_context="auto",
         runtime_mode=parent.runtime_mode,
-        active_provider_thread_id=None,
         lineage=Lineage(
             parent_thread_id=parent.id,
             relationship_to_parent="fork",
             root_thread_id=parent.lineage.root_thread_id,
         ),
         forked_from=command.point,
-        origin="native",
-        queue_held=False,
-        pending_transfer_ids=(),
-        status="idle",
-        created_at=stamp.now,
-        updated_at=stamp.now,
-        archived_at=None,
+        now=stamp.now,
     )
     inherited = inherit(source, command.point, command.last_item_ordinal)
     state = ThreadState(

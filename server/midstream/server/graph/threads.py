@@ -2,8 +2,9 @@
 
 import attrs
 
+from midstream.protocol.base import ThreadId
 from midstream.protocol.records.handoff import ContextHandoff, HandoffInfo
-from midstream.protocol.records.thread import Thread
+from midstream.protocol.records.thread import Lineage, ModelSelection, RuntimeMode, SourcePoint, Thread
 from midstream.server.graph.changes import Changes
 from midstream.server.graph.commands import (
     ArchiveThread,
@@ -16,6 +17,38 @@ from midstream.server.graph.commands import (
 from midstream.server.graph.events import CheckpointPut, HandoffContent, HandoffPut, ThreadPut
 
 TITLE_LENGTH = 80
+
+
+def new_thread(
+    *,
+    thread_id: ThreadId,
+    title: str,
+    workspace: str,
+    selection: ModelSelection,
+    runtime_mode: RuntimeMode,
+    lineage: Lineage,
+    forked_from: SourcePoint | None,
+    now: str,
+) -> Thread:
+    """Return a thread in which nothing has happened yet."""
+    return Thread(
+        id=thread_id,
+        title=title,
+        workspace=workspace,
+        selection=selection,
+        next_context="auto",
+        runtime_mode=runtime_mode,
+        active_provider_thread_id=None,
+        lineage=lineage,
+        forked_from=forked_from,
+        origin="native",
+        queue_held=False,
+        pending_transfer_ids=(),
+        status="idle",
+        created_at=now,
+        updated_at=now,
+        archived_at=None,
+    )
 
 
 def update(changes: Changes, command: UpdateThread) -> Thread:
