@@ -52,22 +52,6 @@ async def test_an_accepted_command_runs_and_a_declined_one_does_not_and_both_tim
     assert "not that one" in str(model.requests[-1]["messages"][-1])
 
 
-async def test_a_file_change_is_asked_for_with_its_diff(claude_editor: Editor, workspace: Path) -> None:
-    thread = await claude_editor.new_thread(workspace, "claude", runtime_mode="approvalRequired")
-    run = await claude_editor.begin(thread, "write new.txt: hello\nsay: asked")
-    request = await claude_editor.asked(run)
-    assert request.kind == "fileChange"
-    assert request.detail.changes is not None
-    (change,) = request.detail.changes
-    assert (change.path, change.kind) == ("new.txt", "add")
-    assert change.diff is not None
-    assert "+hello" in change.diff
-    await answer(claude_editor, request, "decline")
-    run = await claude_editor.ended(run)
-    (item,) = of_type(await claude_editor.items(thread, run), "fileChange")
-    assert (run.status, item.status, (workspace / "new.txt").exists()) == ("completed", "cancelled", False)
-
-
 async def test_what_is_accepted_for_the_session_is_not_asked_again_and_changes_no_settings(
     claude_editor: Editor, claude_env: dict[str, str], workspace: Path
 ) -> None:
@@ -79,15 +63,6 @@ async def test_what_is_accepted_for_the_session_is_not_asked_again_and_changes_n
     assert (await claude_editor.ended(run)).status == "completed"
     assert not (workspace / ".claude").exists()
     assert not (Path(claude_env["CLAUDE_CONFIG_DIR"]) / "settings.json").exists()
-
-
-async def test_a_cancelled_request_ends_the_run(claude_editor: Editor, workspace: Path) -> None:
-    thread = await claude_editor.new_thread(workspace, "claude", runtime_mode="approvalRequired")
-    run = await claude_editor.begin(thread, "run echo no > no.txt\nsay: never")
-    await answer(claude_editor, await claude_editor.asked(run), "cancel")
-    run = await claude_editor.ended(run)
-    assert (run.status, await said(claude_editor, thread, run)) == ("interrupted", [])
-    assert not (workspace / "no.txt").exists()
 
 
 async def test_an_interrupt_while_claude_waits_for_an_answer_withdraws_what_it_asked(
@@ -154,26 +129,6 @@ async def test_steered_words_that_an_interrupt_overtook_reach_claude_with_the_ne
     assert [reason.code for reason in after.plan.reasons] == ["missing_items"]
     *_, handoff, words = user_blocks(model.requests[-1])
     assert ("never taken" in handoff, words) == (True, "say: after")
-
-
-@pytest.mark.parametrize(
-    ("mode", "asked", "written"),
-    [
-        ("readOnly", False, False),
-        ("approvalRequired", True, True),
-        ("autoAcceptEdits", False, True),
-        ("fullAccess", False, True),
-    ],
-)
-async def test_each_mode_lets_claude_change_files_as_it_says(
-    claude_editor: Editor, workspace: Path, mode: str, asked: bool, written: bool
-) -> None:
-    thread = await claude_editor.new_thread(workspace, "claude", runtime_mode=mode)
-    run = await claude_editor.begin(thread, "write new.txt: hello\nsay: done")
-    if asked:
-        await answer(claude_editor, await claude_editor.asked(run))
-    assert (await claude_editor.ended(run)).status == "completed"
-    assert (workspace / "new.txt").exists() == written
 
 
 async def test_a_mode_that_was_narrowed_holds_for_the_next_turn_of_an_open_conversation(

@@ -1,6 +1,5 @@
 """What a turn of the real Claude Code shows: its items, its usage, its questions, plans and subagents."""
 
-import asyncio
 import json
 from pathlib import Path
 
@@ -35,17 +34,6 @@ async def test_a_turn_of_work_is_told_as_items_with_its_usage_and_cost(claude_ed
     assert again.usage.cost_usd is not None
     assert usage.cost_usd is not None
     assert 0 < again.usage.cost_usd < usage.cost_usd
-
-
-async def test_text_is_streamed_piece_by_piece(claude_editor: Editor, model: ModelServer, workspace: Path) -> None:
-    thread = await claude_editor.new_thread(workspace, "claude")
-    first_was_seen = asyncio.Event()
-    model.between_pieces = first_was_seen.wait
-    run = await claude_editor.begin(thread, "stream 50 100")
-    await claude_editor.until_output(run, "x" * 100)
-    first_was_seen.set()
-    run = await claude_editor.ended(run)
-    assert await said(claude_editor, thread, run) == ["x" * 5000]
 
 
 async def test_an_edit_is_told_with_the_diff_that_was_made(claude_editor: Editor, workspace: Path) -> None:

@@ -32,31 +32,6 @@ async def test_an_accepted_command_runs_and_a_declined_one_does_not_and_both_tim
     assert [(command.status, command.exit_code) for command in commands] == [("completed", 0), ("cancelled", None)]
 
 
-async def test_a_file_change_is_asked_for_with_its_diff(editor: Editor, workspace: Path) -> None:
-    thread = await editor.new_thread(workspace, "codex", runtime_mode="approvalRequired")
-    run = await editor.begin(thread, "write new.txt: hello\nsay: asked")
-    request = await editor.asked(run)
-    assert request.kind == "fileChange"
-    assert request.detail.changes is not None
-    (change,) = request.detail.changes
-    assert (change.path, change.kind) == ("new.txt", "add")
-    assert change.diff is not None
-    assert "+hello" in change.diff
-    await answer(editor, request, "decline")
-    run = await editor.ended(run)
-    (patch,) = of_type(await editor.items(thread, run), "fileChange")
-    assert (run.status, patch.status, (workspace / "new.txt").exists()) == ("completed", "cancelled", False)
-
-
-async def test_a_cancelled_request_ends_the_run(editor: Editor, workspace: Path) -> None:
-    thread = await editor.new_thread(workspace, "codex", runtime_mode="approvalRequired")
-    run = await editor.begin(thread, "run echo no > no.txt\nsay: never")
-    await answer(editor, await editor.asked(run), "cancel")
-    run = await editor.ended(run)
-    assert (run.status, await said(editor, thread, run)) == ("interrupted", [])
-    assert not (workspace / "no.txt").exists()
-
-
 async def test_an_interrupt_while_codex_waits_for_an_answer_withdraws_what_it_asked(
     editor: Editor, workspace: Path
 ) -> None:
@@ -121,26 +96,6 @@ async def test_steered_words_that_an_interrupt_overtook_reach_codex_with_the_nex
     assert "never taken" in "".join(item.get("output", "") for item in body["input"] if "call_id" not in item)
     assert conversation(await editor.read(thread), "codex").missing_item_ids == ()
     assert missed
-
-
-@pytest.mark.parametrize(
-    ("mode", "asked", "written"),
-    [
-        ("readOnly", False, False),
-        ("approvalRequired", True, True),
-        ("autoAcceptEdits", False, True),
-        ("fullAccess", False, True),
-    ],
-)
-async def test_each_mode_lets_codex_change_files_as_it_says(
-    editor: Editor, workspace: Path, mode: str, asked: bool, written: bool
-) -> None:
-    thread = await editor.new_thread(workspace, "codex", runtime_mode=mode)
-    run = await editor.begin(thread, "write new.txt: hello\nsay: done")
-    if asked:
-        await answer(editor, await editor.asked(run))
-    assert (await editor.ended(run)).status == "completed"
-    assert (workspace / "new.txt").exists() == written
 
 
 async def test_a_mode_that_was_narrowed_holds_for_the_next_turn_of_an_open_conversation(

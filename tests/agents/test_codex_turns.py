@@ -1,6 +1,5 @@
 """What the real Codex does in a turn, as the daemon tells it."""
 
-import asyncio
 import sys
 from pathlib import Path
 
@@ -41,19 +40,6 @@ async def test_usage_is_that_of_the_turn_and_not_of_the_conversation(editor: Edi
     run = await editor.say(thread, "run true\nsay: two")
     assert run.usage is not None
     assert (run.usage.input_tokens, run.usage.output_tokens) == (200, 20)
-
-
-async def test_text_is_streamed_piece_by_piece(editor: Editor, model: ModelServer, workspace: Path) -> None:
-    thread = await editor.new_thread(workspace, "codex")
-    first_was_seen = asyncio.Event()
-    model.between_pieces = first_was_seen.wait
-    run = await editor.begin(thread, "stream 50 100")
-    await editor.until_output(run, "x" * 100)
-    first_was_seen.set()
-    run = await editor.ended(run)
-    assert await said(editor, thread, run) == ["x" * 5000]
-    told = [n.text for n in editor.told if type(n).__name__ == "RunOutput"]  # type: ignore[attr-defined]
-    assert "".join(told) == "x" * 5000
 
 
 async def test_a_subagents_items_are_below_it_and_its_end_is_not_the_runs(editor: Editor, workspace: Path) -> None:
