@@ -14,7 +14,7 @@ import attrs
 import psutil
 from pygls.io_ import run_async
 
-from crash.forked import ForkedDaemon
+from crash.forked import TESTS, ForkedDaemon
 from midstream.protocol.methods.params import ChangeParams
 from midstream.protocol.methods.table import METHODS
 from midstream.protocol.notifications import ThreadEvent
@@ -25,7 +25,6 @@ from scenarios.steps import AGENTS
 from support.editor import Editor, command_id
 
 log = logging.getLogger(__name__)
-TESTS: Final = Path(__file__).parents[1]
 STRUCK_WITHIN: Final = 10.0
 CONFIG: Final = {"providers": AGENTS, "sessions": {"unattendedMinutes": 0.002}}
 
