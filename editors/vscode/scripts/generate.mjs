@@ -28,6 +28,7 @@ const methods = entries(
   schema["x-methods"],
   ([name, method]) => `  "${name}": { params: ${nameOf(method.params)}; result: ${nameOf(method.result)} };`,
 );
+const changing = Object.keys(schema["x-methods"]).filter((name) => schema["x-methods"][name].changes);
 const notifications = entries(schema["x-notifications"], ([name, type]) => `  "${name}": ${nameOf(type)};`);
 // The library says of each type where it stands in the schema, and makes an empty type of the whole.
 const withoutNotes = records
@@ -39,6 +40,11 @@ const text = `${withoutNotes}
 export interface Methods {
 ${methods}
 }
+
+/** The requests that change something, and so take a commandId. */
+export const CHANGING: ReadonlySet<keyof Methods> = new Set<keyof Methods>([
+${changing.map((name) => `  "${name}",`).join("\n")}
+]);
 
 /** The notifications of the daemon. */
 export interface Notifications {

@@ -5,10 +5,8 @@ import { homedir } from "node:os";
 import * as vscode from "vscode";
 import { CloseAction, ErrorAction, LanguageClient, TransportKind } from "vscode-languageclient/node";
 import { findDaemon, incompatibility } from "./daemon";
-import type { Methods, MidstreamCapabilities, Notifications } from "./protocol";
+import { CHANGING, type Methods, type MidstreamCapabilities, type Notifications } from "./protocol";
 
-/** Requests that change nothing, and so take no `commandId`. */
-const READING = /\/(list|read|items|output|subscribe|unsubscribe|search|export|wait|diff|file|scan|status)$/;
 const MOST_RESTARTS = 5;
 
 export class Daemon implements vscode.Disposable {
@@ -70,7 +68,7 @@ export class Daemon implements vscode.Disposable {
   }
 
   request<M extends keyof Methods>(method: M, params: Methods[M]["params"]): Promise<Methods[M]["result"]> {
-    const whole = READING.test(method) ? params : { ...params, commandId: randomUUID() };
+    const whole = CHANGING.has(method) ? { ...params, commandId: randomUUID() } : params;
     return this.client.sendRequest<Methods[M]["result"]>(method, whole);
   }
 

@@ -2139,6 +2139,40 @@ export interface Methods {
   "transfer/list": { params: TransferListParams; result: TransferListResult };
 }
 
+/** The requests that change something, and so take a commandId. */
+export const CHANGING: ReadonlySet<keyof Methods> = new Set<keyof Methods>([
+  "checkpoint/create",
+  "checkpoint/restore",
+  "handoff/discard",
+  "handoff/edit",
+  "handoff/preview",
+  "handoff/regenerate",
+  "provider/switch",
+  "queue/resume",
+  "request/respond",
+  "run/cancel",
+  "run/edit",
+  "run/interrupt",
+  "run/reorder",
+  "run/retry",
+  "run/start",
+  "run/steer",
+  "session/import",
+  "sync/add",
+  "sync/pull",
+  "sync/push",
+  "sync/take",
+  "thread/archive",
+  "thread/create",
+  "thread/delete",
+  "thread/fork",
+  "thread/mergeBack",
+  "thread/rollback",
+  "thread/unarchive",
+  "thread/update",
+  "transfer/cancel",
+]);
+
 /** The notifications of the daemon. */
 export interface Notifications {
   "checkpoint/captured": CheckpointCaptured;
