@@ -1,6 +1,6 @@
 // A real editor with the packed extension: code-server in a throw-away profile, opened in headless Chromium.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,8 +16,11 @@ const vsix = join(root, "editors/vscode/midstream.vsix");
 const START = 120_000;
 const BOUND = 30_000;
 
-/** Start an editor on an empty workspace; `settings` go over those that every test needs. */
-export async function startEditor({ settings = {}, viewport = { width: 1280, height: 800 } } = {}) {
+/**
+ * Start an editor on an empty workspace; `settings` go over those that every test needs, and `translations` are the
+ * extension's texts in German, which the editor then speaks.
+ */
+export async function startEditor({ settings = {}, translations, viewport = { width: 1280, height: 800 } } = {}) {
   const home = mkdtempSync(join(tmpdir(), "midstream-vscode-"));
   const workspace = join(home, "workspace");
   const profile = join(home, "profile");
@@ -45,6 +48,10 @@ export async function startEditor({ settings = {}, viewport = { width: 1280, hei
   const folders = ["--user-data-dir", profile, "--extensions-dir", join(home, "extensions")];
   const installed = spawnSync(process.execPath, [entry, ...folders, "--install-extension", vsix], { env, encoding: "utf8" });
   if (installed.status !== 0) throw new Error(installed.stdout + installed.stderr);
+  if (translations !== undefined) {
+    const [extension] = globSync(join(home, "extensions/midstream.midstream-*"));
+    writeFileSync(join(extension, "l10n/bundle.l10n.de.json"), JSON.stringify(translations));
+  }
   const port = await freePort();
   const flags = ["--auth", "none", "--bind-addr", `127.0.0.1:${port}`, "--disable-telemetry", "--disable-update-check", "--disable-workspace-trust"];
   const server = spawn(process.execPath, [entry, ...folders, ...flags], { env, detached: true, stdio: "ignore" });
@@ -52,6 +59,7 @@ export async function startEditor({ settings = {}, viewport = { width: 1280, hei
   await reachable(url);
   const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"] });
   const context = await browser.newContext({ viewport });
+  if (translations !== undefined) await context.addInitScript(() => (globalThis._VSCODE_NLS_LANGUAGE = "de"));
   const foreign = [];
   await context.route((address) => !["127.0.0.1", "localhost"].includes(address.hostname), (route) => {
     foreign.push(route.request().url());

@@ -1,8 +1,10 @@
-// Writes src/protocol.ts from protocol/schema.json; with --check, fails where it is not what the schema says.
-import { readFileSync, writeFileSync } from "node:fs";
+// Writes src/protocol.ts from protocol/schema.json, and l10n/bundle.l10n.json from the texts in src;
+// with --check, fails where one of them is old.
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { getL10nJson } from "@vscode/l10n-dev";
 import { compile } from "json-schema-to-typescript";
 
-const target = new URL("../src/protocol.ts", import.meta.url);
+const root = new URL("../", import.meta.url);
 const schema = JSON.parse(readFileSync(new URL("../../../protocol/schema.json", import.meta.url), "utf8"));
 
 // A union that shares fields is made a union of whole types: the library would forget the shared ones.
@@ -35,7 +37,7 @@ const withoutNotes = records
   .replace(/\n?( \*\n)? \* This interface was referenced by `Unused`'s JSON-Schema\n \* via the `definition` "\w+"\./g, "")
   .replace(/\/\*\*\n \*\/\n/g, "")
   .replace(/export interface Unused \{[^}]*\}\n/, "");
-const text = `${withoutNotes}
+const protocol = `${withoutNotes}
 /** The requests: what each takes and answers. */
 export interface Methods {
 ${methods}
@@ -51,5 +53,15 @@ export interface Notifications {
 ${notifications}
 }
 `;
-if (!process.argv.includes("--check")) writeFileSync(target, text);
-else if (readFileSync(target, "utf8") !== text) throw new Error("src/protocol.ts is out of date: run `npm run generate`.");
+
+const sources = globSync("src/**/*.ts", { cwd: root }).filter((name) => name !== "src/protocol.ts");
+const scripts = sources.map((name) => ({ extension: ".ts", contents: readFileSync(new URL(name, root), "utf8") }));
+const texts = Object.entries(await getL10nJson(scripts)).sort(([a], [b]) => (a < b ? -1 : 1));
+const bundle = `${JSON.stringify(Object.fromEntries(texts), null, 2)}\n`;
+
+for (const [name, text] of Object.entries({ "src/protocol.ts": protocol, "l10n/bundle.l10n.json": bundle })) {
+  const file = new URL(name, root);
+  if (!process.argv.includes("--check")) writeFileSync(file, text);
+  else if (!existsSync(file) || readFileSync(file, "utf8") !== text)
+    throw new Error(`${name} is out of date: run \`npm run generate\`.`);
+}

@@ -4,7 +4,7 @@ import { accessSync, constants } from "node:fs";
 import { homedir } from "node:os";
 import * as vscode from "vscode";
 import { CloseAction, ErrorAction, LanguageClient, TransportKind } from "vscode-languageclient/node";
-import { findDaemon, incompatibility } from "./daemon";
+import { findDaemon, incompatibility, type Incompatibility } from "./daemon";
 import { CHANGING, type Methods, type MidstreamCapabilities, type Notifications } from "./protocol";
 
 const MOST_RESTARTS = 5;
@@ -39,10 +39,11 @@ export class Daemon implements vscode.Disposable {
       },
     });
     await client.start();
-    const problem = incompatibility(client.initializeResult?.serverInfo, capabilitiesOf(client)?.protocolVersion);
+    const server = client.initializeResult?.serverInfo;
+    const problem = incompatibility(server?.name, capabilitiesOf(client)?.protocolVersion);
     if (problem !== undefined) {
       await client.stop();
-      throw new Error(problem);
+      throw new Error(explain(problem, command, server?.version ?? ""));
     }
     daemon = new Daemon(client, started);
     const running = daemon;
@@ -85,6 +86,17 @@ export class Daemon implements vscode.Disposable {
 function capabilitiesOf(client: LanguageClient): MidstreamCapabilities | undefined {
   const experimental = client.initializeResult?.capabilities.experimental as { midstream?: MidstreamCapabilities } | undefined;
   return experimental?.midstream;
+}
+
+function explain(problem: Incompatibility, command: string, version: string): string {
+  switch (problem) {
+    case "stranger":
+      return vscode.l10n.t("{0} is not Midstream. Correct the setting midstream.command.", command);
+    case "older":
+      return vscode.l10n.t("Midstream {0} ({1}) is too old for this extension. Update it, then restart it.", version, command);
+    case "newer":
+      return vscode.l10n.t("Midstream {0} ({1}) is too new for this extension. Update the extension.", version, command);
+  }
 }
 
 function executable(file: string): boolean {

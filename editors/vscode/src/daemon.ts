@@ -23,10 +23,11 @@ export function findDaemon(surroundings: Surroundings, workspaces: readonly stri
   return found === undefined ? undefined : [found];
 }
 
-/** What is wrong with the daemon that answered, in words for the user; undefined where nothing is. */
-export function incompatibility(server: { name: string; version?: string } | undefined, protocolVersion: unknown): string | undefined {
-  if (server?.name !== "midstream") return `This is not Midstream: it calls itself ${server?.name ?? "nothing"}. Check the setting midstream.command.`;
-  if (protocolVersion !== PROTOCOL_VERSION)
-    return `Midstream ${server.version ?? ""} speaks version ${String(protocolVersion)} of the protocol, and this extension version ${PROTOCOL_VERSION}. Update the older of them.`;
-  return undefined;
+export type Incompatibility = "stranger" | "older" | "newer";
+
+/** What is wrong with the daemon that answered; undefined where nothing is. */
+export function incompatibility(name: string | undefined, protocolVersion: unknown): Incompatibility | undefined {
+  if (name !== "midstream" || typeof protocolVersion !== "number") return "stranger";
+  if (protocolVersion === PROTOCOL_VERSION) return undefined;
+  return protocolVersion < PROTOCOL_VERSION ? "older" : "newer";
 }

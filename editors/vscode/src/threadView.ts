@@ -69,7 +69,7 @@ export class ThreadView implements vscode.WebviewViewProvider, vscode.Disposable
 <title>Midstream</title>
 <link rel="stylesheet" href="${uri("media", "view.css")}">
 </head>
-<body>
+<body data-l10n="${attribute(JSON.stringify(vscode.l10n.bundle ?? {}))}">
 <main></main>
 <script nonce="${nonce}" src="${uri("dist", "view.js")}"></script>
 </body>
@@ -79,4 +79,8 @@ export class ThreadView implements vscode.WebviewViewProvider, vscode.Disposable
   dispose(): void {
     clearTimeout(this.timer);
   }
+}
+
+function attribute(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
 }

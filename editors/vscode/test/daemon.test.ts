@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findDaemon, incompatibility, type Surroundings } from "../src/daemon";
+import { findDaemon, incompatibility, PROTOCOL_VERSION, type Surroundings } from "../src/daemon";
 
 const surroundings = (change: Partial<Surroundings>, ...files: string[]): Surroundings => ({
   configured: [],
@@ -29,8 +29,10 @@ test("a relative folder of the PATH is not searched", () => {
   assert.equal(findDaemon(surroundings({ path: "bin:." }, "bin/midstream", "midstream"), []), undefined);
 });
 
-test("a server of another name or protocol is refused with what to do", () => {
-  assert.match(incompatibility({ name: "pylsp" }, 1) ?? "", /midstream\.command/);
-  assert.match(incompatibility({ name: "midstream", version: "9" }, 2) ?? "", /Update/);
-  assert.equal(incompatibility({ name: "midstream", version: "0.1" }, 1), undefined);
+test("a server of another name or protocol is refused, and the older of the two is known", () => {
+  assert.equal(incompatibility("pylsp", 1), "stranger");
+  assert.equal(incompatibility("midstream", undefined), "stranger");
+  assert.equal(incompatibility("midstream", PROTOCOL_VERSION - 1), "older");
+  assert.equal(incompatibility("midstream", PROTOCOL_VERSION + 1), "newer");
+  assert.equal(incompatibility("midstream", PROTOCOL_VERSION), undefined);
 });

@@ -1,4 +1,6 @@
 /** The thread view in the browser: takes numbered batches, and asks anew where one is missing. */
+import "./language";
+import * as l10n from "@vscode/l10n";
 import type { Batch, Change, FromView } from "../messages";
 import type { Item, Run, RuntimeRequest, Thread } from "../protocol";
 import { Composer } from "./composer";
@@ -14,7 +16,7 @@ const log = element("div", "log");
 log.setAttribute("role", "log");
 log.tabIndex = 0;
 const requests = element("div", "requests");
-const earlier = button("Earlier", () => post({ type: "earlier" }), "earlier");
+const earlier = button(l10n.t("Earlier"), () => post({ type: "earlier" }), "earlier");
 const composer = new Composer(post);
 const main = document.querySelector("main")!;
 main.append(log, requests, composer.root);
@@ -133,9 +135,9 @@ function showUsage(run: Run): void {
   for (const id of stale) draw(id);
   stale.clear();
   log.querySelector(`[data-run="${run.id}"]`)?.remove();
-  const tokens = run.usage ? ` · ${run.usage.inputTokens + run.usage.outputTokens} tokens` : "";
+  const tokens = run.usage ? ` · ${l10n.t("{0} tokens", run.usage.inputTokens + run.usage.outputTokens)}` : "";
   const line = element("div", `end ${run.status}`, `${run.provider} · ${run.status}${run.failure ? `: ${run.failure.message}` : ""}${tokens} `);
-  if (run.baselineCheckpointId !== null) line.append(button("Changes", () => post({ type: "diff", runId: run.id }), "link"));
+  if (run.baselineCheckpointId !== null) line.append(button(l10n.t("Changes"), () => post({ type: "diff", runId: run.id }), "link"));
   line.dataset.run = run.id;
   line.dataset.ordinal = String(last.ordinal + 0.5);
   const after = [...log.children].reverse().find((child) => Number((child as HTMLElement).dataset.ordinal ?? -1) <= last.ordinal);

@@ -1,10 +1,12 @@
 /** Cards of what an agent asks: everything that is asked, then the answers, the most cautious one last. */
+import * as l10n from "@vscode/l10n";
 import type { FromView } from "../messages";
 import type { Answer, Question, RuntimeRequest } from "../protocol";
 import { button, element } from "./dom";
 
 export function requestCard(request: RuntimeRequest, post: (message: FromView) => void): HTMLElement {
-  const card = element("section", "request", element("h2", "", request.questions ? "Question" : "Waiting for your approval"));
+  const title = request.questions ? l10n.t("Question") : l10n.t("Waiting for your approval");
+  const card = element("section", "request", element("h2", "", title));
   card.setAttribute("aria-label", request.prompt);
   card.append(element("p", "", request.prompt), ...details(request));
   return request.questions ? withQuestions(card, request, request.questions, post) : withOptions(card, request, post);
@@ -13,7 +15,7 @@ export function requestCard(request: RuntimeRequest, post: (message: FromView) =
 function details({ detail }: RuntimeRequest): HTMLElement[] {
   const shown: HTMLElement[] = [];
   if (detail.command !== undefined) shown.push(element("pre", "", detail.command));
-  if (detail.cwd !== undefined) shown.push(element("p", "why", `in ${detail.cwd}`));
+  if (detail.cwd !== undefined) shown.push(element("p", "why", l10n.t("in {0}", detail.cwd)));
   if (detail.reason !== undefined) shown.push(element("p", "why", detail.reason));
   if (detail.tool !== undefined) shown.push(element("pre", "", `${detail.tool.name} ${JSON.stringify(detail.tool.input, null, 2)}`));
   for (const change of detail.changes ?? []) {
@@ -26,8 +28,8 @@ function details({ detail }: RuntimeRequest): HTMLElement[] {
 
 function withOptions(card: HTMLElement, request: RuntimeRequest, post: (message: FromView) => void): HTMLElement {
   const why = element("input", "");
-  why.placeholder = "Reason, if you decline";
-  why.setAttribute("aria-label", "Reason");
+  why.placeholder = l10n.t("Reason, if you decline");
+  why.setAttribute("aria-label", l10n.t("Reason"));
   const rank = { accept: 0, decline: 1, cancel: 2, acceptForSession: 3 };
   const options = [...request.options].sort((a, b) => rank[a.decision] - rank[b.decision]);
   const respond = (optionId: string) => post({ type: "respond", requestId: request.id, optionId, ...(why.value === "" ? {} : { message: why.value }) });
@@ -50,13 +52,13 @@ function withQuestions(card: HTMLElement, request: RuntimeRequest, questions: re
     if (question.freeText || question.options.length === 0) {
       const input = element("input", "free");
       input.name = question.id;
-      input.setAttribute("aria-label", "Your own words");
+      input.setAttribute("aria-label", l10n.t("Your own words"));
       field.append(input);
     }
     form.append(field);
   }
-  const send = element("button", "primary", "Answer");
-  form.append(element("div", "answers", send, button("Dismiss", () => post({ type: "respond", requestId: request.id, decision: "cancel" }))));
+  const send = element("button", "primary", l10n.t("Answer"));
+  form.append(element("div", "answers", send, button(l10n.t("Dismiss"), () => post({ type: "respond", requestId: request.id, decision: "cancel" }))));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const data = new FormData(form);
