@@ -52,3 +52,16 @@ async def both_editor(tmp_path: Path, codex_env: dict[str, str], claude_env: dic
     config = {"providers": {"codex": codex_provider(codex_env), "claude": claude_provider(claude_env)}}
     async with editor_on(tmp_path / "data", config=config) as editor:
         yield editor
+
+
+@pytest.fixture
+async def delegating_editor(
+    tmp_path: Path, codex_env: dict[str, str], claude_env: dict[str, str]
+) -> AsyncIterator[Editor]:
+    """An editor on a fresh daemon whose agents may give work to a rehearsal agent."""
+    config = {
+        "providers": {"codex": codex_provider(codex_env), "claude": claude_provider(claude_env)},
+        "reader": {"delegateTo": ["understudy"]},
+    }
+    async with editor_on(tmp_path / "data", "--rehearsal", config=config) as editor:
+        yield editor

@@ -1,4 +1,4 @@
-"""An MCP server over stdio with one tool, which looks a word up."""
+"""An MCP server over stdio with one tool, which looks a word up, and has no answer to `nothing`."""
 
 import json
 import sys
@@ -12,6 +12,8 @@ TOOL = {
 for line in sys.stdin:
     message = json.loads(line)
     match message:
+        case {"method": "tools/call", "params": {"arguments": {"word": "nothing"}}}:
+            continue
         case {"method": "initialize", "params": {"protocolVersion": version}}:
             about = {"name": "notes", "version": "1"}
             result = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": about}

@@ -1,12 +1,14 @@
 """What the user sees of each real agent alike: its words as they come, what it asks for, what a mode lets it do."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
 
 from midstream.protocol.notifications import RunOutput
-from scenarios.steps import answer, of_type, said
+from midstream.protocol.records.item import SubagentItem
+from scenarios.steps import answer, of_type, said, until_record
 from support.editor import Editor
 from support.models.server import ModelServer
 
@@ -70,3 +72,31 @@ async def test_each_mode_lets_an_agent_change_files_as_it_says(
         await answer(both_editor, await both_editor.asked(run))
     assert (await both_editor.ended(run)).status == "completed"
     assert (workspace / "new.txt").exists() == written
+
+
+async def test_work_is_given_to_another_agent_and_comes_back(
+    agent: str, delegating_editor: Editor, model: ModelServer, workspace: Path
+) -> None:
+    editor = delegating_editor
+    thread = await editor.new_thread(workspace, agent)
+    order = {"provider": "understudy", "prompt": "write b.txt: two\nsay: b.txt is there", "title": "Write b"}
+    run = await editor.say(thread, f"call delegate {json.dumps(order)}\nsay: went well")
+    assert (run.status, (workspace / "b.txt").read_text()) == ("completed", "two\n")
+    (item,) = of_type(await editor.items(thread, run), "subagent")
+    assert (item.provider, item.status, item.result) == ("understudy", "completed", "b.txt is there")
+    (tool,) = of_type(await editor.items(thread, run), "tool")
+    assert "b.txt is there" in (tool.output or "")
+
+
+async def test_an_interrupt_reaches_the_agent_that_was_given_work(
+    agent: str, delegating_editor: Editor, workspace: Path
+) -> None:
+    editor = delegating_editor
+    thread = await editor.new_thread(workspace, agent)
+    order = {"provider": "understudy", "prompt": "sleep 600000"}
+    run = await editor.begin(thread, f"call delegate {json.dumps(order)}")
+    item = await until_record(editor, thread, lambda r: isinstance(r, SubagentItem) and r.status == "running")
+    await editor.call("run/interrupt", run_id=run.id)
+    assert (await editor.ended(run)).status == "interrupted"
+    (child,) = (await editor.call("thread/read", thread_id=item.child_thread_id)).runs
+    assert (await editor.ended(child)).status == "interrupted"

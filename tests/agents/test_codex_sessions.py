@@ -133,6 +133,16 @@ async def test_the_mcp_server_that_is_passed_in_is_there_beside_the_users_own(
     assert (call.server, call.name, call.output) == ("midstream", "look_up", "cat is here")
 
 
+async def test_a_call_may_take_as_long_as_the_server_is_given(session: CodexSession, workspace: Path) -> None:
+    script = Path(__file__).with_name("mcp_server.py")
+    slow = McpServer(name="slow", command=sys.executable, args=(str(script),), env={}, call_seconds=0.25)
+    options = options_in(workspace, "fullAccess", mcp_servers=(slow,))
+    thread = await session.start_thread(options)
+    events = await turn(session, thread.ref, 'call look_up {"word": "nothing"}', options)
+    (call,) = [event.draft for event in last_of_each(events).values() if isinstance(event.draft, ToolDraft)]
+    assert "timed out" in (call.output or "")
+
+
 async def test_a_turn_that_is_abandoned_is_interrupted_and_the_next_one_waits_for_that(
     session: CodexSession, model: ModelServer, workspace: Path
 ) -> None:

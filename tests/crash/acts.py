@@ -4,6 +4,7 @@ A point is tried in the first act that reaches it, so those with the longest his
 """
 
 import base64
+import json
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
 
@@ -233,6 +234,15 @@ async def delegate(stage: Stage) -> None:
     await editor.say(thread, stage.words("subagent Helper IN part: write own.txt: own"))
 
 
+async def hire(stage: Stage) -> None:
+    """An agent gives work to another one, in a thread of its own."""
+    editor = stage.editor
+    thread = await editor.new_thread(stage.workspace)
+    order = {"provider": "understudy", "prompt": "append child.txt: work\nsay: done"}
+    stage.arm()
+    await editor.say(thread, stage.words(f"call delegate {json.dumps(order)}"))
+
+
 async def outgrow(stage: Stage) -> None:
     """There are more checkpoints than are kept."""
     assert await stage.editor.leave() == 0
@@ -336,6 +346,7 @@ ACTS: Final[tuple[Act, ...]] = (
     lose_an_agent,
     restore,
     delegate,
+    hire,
     outgrow,
     delete,
     fork,

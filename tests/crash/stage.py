@@ -26,7 +26,11 @@ from support.editor import Editor, command_id
 
 log = logging.getLogger(__name__)
 STRUCK_WITHIN: Final = 10.0
-CONFIG: Final = {"providers": AGENTS, "sessions": {"unattendedMinutes": 0.002}}
+CONFIG: Final = {
+    "providers": AGENTS,
+    "sessions": {"unattendedMinutes": 0.002},
+    "reader": {"delegateTo": ["understudy"]},
+}
 
 
 @attrs.define

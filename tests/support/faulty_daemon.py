@@ -102,7 +102,7 @@ def watch_commits() -> None:
         reach(f"before effect {effects[stored.id]}")
         submit(self, stored)
 
-    for name in ("decide", "create", "fork"):
+    for name in ("decide", "create", "fork", "spawn"):
         setattr(engine, name, noting(getattr(engine, name)))
     Store.commit, EffectWorker.submit = committed, submitted  # type: ignore[method-assign]
 

@@ -463,6 +463,7 @@ export interface Config {
   providers?: {
     [k: string]: ProviderConfig;
   };
+  reader?: ReaderConfig;
   sessions?: SessionConfig;
   store?: StoreConfig;
 }
@@ -512,6 +513,12 @@ export interface ProviderConfig {
   settings?: {
     [k: string]: unknown;
   };
+}
+/**
+ * The providers to which an agent may give work, by the reader's one writing tool; none unless it is configured.
+ */
+export interface ReaderConfig {
+  delegateTo?: string[];
 }
 /**
  * Minutes after which an idle agent process is ended, and a run whose question nobody can see.
@@ -1521,6 +1528,12 @@ export interface QueueResumeParams {
   commandId?: string;
   threadId: string;
   workDoneToken?: string | number;
+}
+/**
+ * The providers to which an agent may give work, by the reader's one writing tool; none unless it is configured.
+ */
+export interface ReaderConfig1 {
+  delegateTo?: string[];
 }
 /**
  * A named handoff that was rebuilt because the thread had moved on.

@@ -6,7 +6,7 @@ from types import NoneType
 import attrs
 import pytest
 
-from midstream.protocol.converter import structure
+from midstream.protocol.converter import make_converter, structure
 from midstream.protocol.errors import ERROR_CODES, ErrorData
 from midstream.protocol.lifecycle import InitializationOptions, MidstreamCapabilities
 from midstream.protocol.methods.params import ChangeParams
@@ -76,7 +76,8 @@ def test_the_defaults_of_the_configuration_are_those_documented() -> None:
     tables = [type(table) for table in attrs.asdict(config.Config(), recurse=False).values() if attrs.has(type(table))]
     assert config.HandoffConfig in tables
     assert CONTRACT.defaults == {
-        cls.__name__: {camel(name): value for name, value in attrs.asdict(cls()).items()} for cls in tables
+        cls.__name__: {camel(name): value for name, value in make_converter().unstructure(cls()).items()}
+        for cls in tables
     }
 
 

@@ -10,14 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from midstream.protocol.errors import MidstreamError
 from midstream.protocol.records.item import AgentMessageItem
 from midstream.server.providers.adapter import McpServer
 from midstream.server.reader.access import Access, Expired
+from midstream.server.runtime.delegations import Order
 from midstream.server.runtime.readers import TOKEN, Readers
 from midstream.server.store import StoreFailed, Write, asking
 from midstream.server.store.connection import Connection
 from support import records
-from support.reading import PREFACE, Folder, client_of, said
+from support.reading import PREFACE, Delegations, Folder, client_of, said
 
 EXPIRED = "This reader's token does not hold: the agent's session that it was given to is over."
 
@@ -48,6 +50,50 @@ async def test_an_agent_finds_tools_that_only_read_and_is_told_what_they_are_for
         refused = await session.call_tool("item", {"id": "itm_9"})
         assert refused.is_error
         assert "There is no item itm_9" in await said(session, "item", id="itm_9")
+
+
+async def test_work_is_given_away_by_a_tool_that_is_there_only_where_the_user_allowed_it(
+    folder: Folder, server: McpServer, tmp_path: Path
+) -> None:
+    folder.delegations.allowed = ("helper", "other")
+    async with client_of(server, tmp_path) as session:
+        (tool,) = [tool for tool in (await session.list_tools()).tools if tool.name == "delegate"]
+        assert tool.annotations is not None
+        assert tool.annotations.read_only_hint is False
+        assert "helper, other" in str(tool.input_schema)
+        told = await said(session, "delegate", provider="helper", prompt="do it", title="Do")
+    assert told == f"{PREFACE}# r1 itm_1 agentMessage, completed\n# text:\n> alpha"
+    assert folder.delegations.orders == [("pss_1", "thr_1", Order(provider="helper", prompt="do it", title="Do"))]
+
+
+async def test_an_order_that_is_refused_tells_the_agent_why(folder: Folder, server: McpServer, tmp_path: Path) -> None:
+    folder.delegations.allowed = ("helper",)
+    folder.delegations.answer = MidstreamError("invalidState", "Nobody is free.")
+    async with client_of(server, tmp_path) as session:
+        refused = await session.call_tool("delegate", {"provider": "helper", "prompt": "do it"})
+        assert refused.is_error
+        assert "Nobody is free." in str(refused.content)
+        assert "at most 524,288 bytes" in await said(session, "delegate", provider="helper", prompt="x" * 600_000)
+        folder.readers.expire("pss_1")
+        assert EXPIRED in await said(session, "delegate", provider="helper", prompt="do it")
+    assert len(folder.delegations.orders) == 1
+
+
+async def test_an_order_is_given_up_once_its_reader_is_gone(folder: Folder, server: McpServer) -> None:
+    folder.delegations.answer = None
+    waiting = asyncio.ensure_future(Access(Path(), server.env[TOKEN]).delegate("helper", "do it", ""))
+    await asyncio.wait_for(folder.delegations.begun.wait(), 10)
+    waiting.cancel()
+    await asyncio.wait_for(folder.delegations.abandoned.wait(), 10)
+
+
+@pytest.mark.parametrize("order", ["{", "[]", '{"provider": 1, "prompt": "", "title": ""}', '{"provider": "helper"}'])
+async def test_an_order_that_is_none_is_not_answered(folder: Folder, server: McpServer, order: str) -> None:
+    incoming, outgoing = await asyncio.open_unix_connection("reader.sock")
+    outgoing.write(f"{server.env[TOKEN]} {order}\n".encode())
+    assert await incoming.read() == b""
+    outgoing.close()
+    assert folder.delegations.orders == []
 
 
 async def test_no_module_of_the_workspace_is_taken_for_one_of_ours(
@@ -155,7 +201,7 @@ async def test_a_reader_keeps_nothing_open_between_calls(folder: Folder, server:
 
 
 async def test_where_nothing_can_listen_no_reader_is_offered(tmp_path: Path) -> None:
-    readers = await Readers(tmp_path / "missing", frozenset).open()
+    readers = await Readers(tmp_path / "missing", frozenset, Delegations()).open()
     assert not readers.offered
     await readers.aclose()
 

@@ -208,6 +208,7 @@
 ---@field handoff? midstream.protocol.HandoffConfig
 ---@field log? midstream.protocol.LogConfig
 ---@field providers? table<string, midstream.protocol.ProviderConfig>
+---@field reader? midstream.protocol.ReaderConfig
 ---@field sessions? midstream.protocol.SessionConfig
 ---@field store? midstream.protocol.StoreConfig
 
@@ -753,6 +754,9 @@
 ---@class midstream.protocol.Range A half-open stretch of a document, as LSP's Range.
 ---@field end midstream.protocol.Position
 ---@field start midstream.protocol.Position
+
+---@class midstream.protocol.ReaderConfig The providers to which an agent may give work, by the reader's one writing tool; none unless it is configured.
+---@field delegateTo? string[]
 
 ---@class midstream.protocol.Reason Why a plan or a record is as it is: a code, and words for the user.
 ---@field code "first_use"|"already_covered"|"missed_runs"|"missing_items"|"delta_chain_too_long"|"too_many_missed_runs"|"too_many_handoffs"|"incompatible_settings"|"resume_failed"|"divergent"|"clean_context"|"over_budget"|"delivery_uncertain"|"native_fork"|"portable_fork"|"merge_back"|"no_handoff_capability"|"workspace_moved"

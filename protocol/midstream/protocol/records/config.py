@@ -66,6 +66,13 @@ class LogConfig:
 
 
 @frozen(kw_only=True)
+class ReaderConfig:
+    """The providers to which an agent may give work, by the reader's one writing tool; none unless it is configured."""
+
+    delegate_to: tuple[ProviderKind, ...] = ()
+
+
+@frozen(kw_only=True)
 class StoreConfig:
     """Whether each commit is on the disk before it is acknowledged, so that a power cut loses none."""
 
@@ -85,3 +92,4 @@ class Config:
     daemon: DaemonConfig = DaemonConfig()
     log: LogConfig = LogConfig()
     store: StoreConfig = StoreConfig()
+    reader: ReaderConfig = ReaderConfig()

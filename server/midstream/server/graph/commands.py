@@ -30,7 +30,7 @@ from midstream.protocol.records.run import (
     SwitchPlan,
     Usage,
 )
-from midstream.protocol.records.thread import ModelSelection, NextContext, RuntimeMode, SourcePoint
+from midstream.protocol.records.thread import ModelSelection, NextContext, RuntimeMode, SourcePoint, Thread
 
 # Commands of clients
 
@@ -54,6 +54,17 @@ class ForkThread:
     point: SourcePoint
     last_item_ordinal: int
     title: str | None
+
+
+@frozen(kw_only=True)
+class SpawnChild:
+    """Make the thread in which another provider does what a run's agent gave it to do, and start its run."""
+
+    thread: Thread
+    message: Message
+    plan: SwitchPlan
+    source_point: SourcePoint
+    source_provider: ProviderKind
 
 
 @frozen(kw_only=True)
@@ -444,6 +455,26 @@ class WithdrawMergeBacks:
 
 
 @frozen(kw_only=True)
+class BeginDelegation:
+    """A run's agent gave work to another provider: `item_id` shows it as long as the child's run goes on."""
+
+    run_id: RunId
+    item_id: ItemId
+    child: Thread
+    prompt: str
+
+
+@frozen(kw_only=True)
+class EndDelegation:
+    """The child's run ended, at `source_point`; `result` is what it said last."""
+
+    item_id: ItemId
+    source_point: SourcePoint
+    status: Literal["completed", "failed", "interrupted"]
+    result: str
+
+
+@frozen(kw_only=True)
 class RecoverThread:
     """Put right what a crash left: nothing goes on by itself."""
 
@@ -451,6 +482,7 @@ class RecoverThread:
 ClientCommand: TypeAlias = (
     CreateThread
     | ForkThread
+    | SpawnChild
     | TakeMergeBack
     | CancelTransfer
     | RollBack
@@ -490,6 +522,8 @@ RuntimeCommand: TypeAlias = (
     | FailFork
     | SettleRevert
     | WithdrawMergeBacks
+    | BeginDelegation
+    | EndDelegation
     | RecoverThread
 )
 Command: TypeAlias = ClientCommand | RuntimeCommand

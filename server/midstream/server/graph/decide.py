@@ -13,6 +13,7 @@ from midstream.protocol.records.thread import Lineage, Thread
 from midstream.server.graph import commands as c
 from midstream.server.graph import (
     context,
+    delegating,
     deletion,
     endings,
     forking,
@@ -74,6 +75,13 @@ def fork(source: ThreadState, command: c.ForkThread, stamp: Stamp) -> Decision:
     return Decision(state=changes.state, events=tuple(changes.events), effects=(), answer=transfer)
 
 
+def spawn(command: c.SpawnChild, stamp: Stamp) -> Decision:
+    """Decide the command that makes a child and starts its run; the answer is that run."""
+    changes = delegating.spawn(command, stamp)
+    run = changes.state.active_run
+    return Decision(state=changes.state, events=tuple(changes.events), effects=tuple(changes.effects), answer=run)
+
+
 def decide(state: ThreadState, command: c.Command, stamp: Stamp) -> Decision:
     """Decide a command on a thread that exists.
 
@@ -104,7 +112,11 @@ def decide(state: ThreadState, command: c.Command, stamp: Stamp) -> Decision:
 
 def _apply(changes: Changes, command: c.Command) -> Answer:
     match command:
-        case c.CreateThread(thread_id=thread_id) | c.ForkThread(thread_id=thread_id):
+        case (
+            c.CreateThread(thread_id=thread_id)
+            | c.ForkThread(thread_id=thread_id)
+            | c.SpawnChild(thread=Thread(id=thread_id))
+        ):
             raise MidstreamError("invalidState", "This thread exists already.", threadId=thread_id)
         case c.TakeMergeBack():
             return merging.take(changes, command)
@@ -189,5 +201,9 @@ def _note(changes: Changes, command: c.RuntimeCommand) -> None:
             rollback.settle_revert(changes, command)
         case c.WithdrawMergeBacks():
             merging.withdraw(changes, command)
+        case c.BeginDelegation():
+            delegating.begin(changes, command)
+        case c.EndDelegation():
+            delegating.end(changes, command)
         case c.RecoverThread():
             recovery.recover(changes)

@@ -14,7 +14,7 @@ from midstream.protocol.records.handoff import SectionKind
 from midstream.server.handoff.pieces import Piece
 from midstream.server.handoff.tokens import VOCABULARY
 
-RULES: Final = f"1/{VOCABULARY}"
+RULES: Final = f"2/{VOCABULARY}"
 """The version of all rules that make facts: cleaning, redaction, cutting, what is told of which item, counting."""
 
 

@@ -86,7 +86,8 @@ class _Teller:
             case SubagentItem():
                 title = self._line(item.title)
                 result = self._field("result", item.result or "")
-                yield Telling("subagents", title, f"{title} ({item.provider}): {outcome(item.status)}", cut(result))
+                named = f"{title} ({item.provider})"
+                yield Telling("subagents", named, f"{named}: {outcome(item.status)}", cut(result))
             case ApprovalItem() | QuestionItem():
                 yield from self._answered(item)
             case FileChangeItem(status="completed"):

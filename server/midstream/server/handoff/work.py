@@ -118,7 +118,7 @@ def _failed(head: str) -> bool:
 
 
 def subagents(material: Material) -> Iterator[Entry]:
-    """What subagents brought back, of each title the last."""
+    """What subagents brought back, of each title and provider the last."""
     return _last_of_each(material, "subagents", lambda _: RETURNED)
 
 

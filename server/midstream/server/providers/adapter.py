@@ -59,12 +59,13 @@ class ResumeFailed(ProviderError):
 
 @frozen(kw_only=True)
 class McpServer:
-    """An MCP server over stdio that the agent is to start."""
+    """An MCP server over stdio that the agent is to start; `call_seconds` is how long a call may take, where known."""
 
     name: str
     command: str
     args: tuple[str, ...]
     env: Mapping[str, str]
+    call_seconds: float | None = None
 
 
 @frozen(kw_only=True)

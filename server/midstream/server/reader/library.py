@@ -6,7 +6,7 @@ from typing import Final
 
 from attrs import frozen
 
-from midstream.protocol.base import CheckpointId, ItemId
+from midstream.protocol.base import CheckpointId, ItemId, ProviderKind
 from midstream.protocol.errors import MidstreamError
 from midstream.protocol.records.checkpoint import Checkpoint
 from midstream.protocol.records.item import Item
@@ -131,6 +131,10 @@ class Library:
                 raise Unreadable(f"There is no item {id} in this conversation.")
             text = await whole_text(item, shelf.run_of(item), shelf.redactor, shelf.store)
             return page(text, offset, "item", id=id)
+
+    async def delegate(self, provider: ProviderKind, prompt: str, title: str) -> str:
+        """Give work to another provider, and return what came back as the item that holds it. Raises Refused too."""
+        return await self.item(await self._access.delegate(provider, prompt, title))
 
     async def search(self, query: str, after: ItemId | None = None) -> str:
         """Look for words in what items say, whatever their case; what is redacted is not found."""

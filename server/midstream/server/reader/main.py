@@ -34,10 +34,10 @@ def main(argv: Sequence[str]) -> int:
 
 
 async def _serve(access: Access) -> None:
-    await access.grant()
+    granted = await access.grant()
     from midstream.server.reader.server import server_of  # after the token was found good, for it is heavy
 
-    await server_of(Library(access)).run_stdio_async()
+    await server_of(Library(access), granted.delegate_to).run_stdio_async()
 
 
 def _read(path: Path) -> str:

@@ -9,8 +9,9 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
+from midstream.protocol.base import ProviderKind
 from midstream.server.handoff.entries import TITLES
-from midstream.server.reader.access import Expired
+from midstream.server.reader.access import Expired, Refused
 from midstream.server.reader.library import Library, Unreadable
 from midstream.server.runtime.readers import NAME
 from midstream.server.version import VERSION
@@ -29,8 +30,8 @@ Offset = Annotated[int, Field(description="Where the page begins, as the page be
 Checkpoint = Annotated[str, Field(description="The id of a checkpoint, as runs has it")]
 
 
-def server_of(library: Library) -> MCPServer:
-    """Return the server; its tools read, and nothing else."""
+def server_of(library: Library, delegate_to: tuple[ProviderKind, ...]) -> MCPServer:
+    """Return the server: its tools read, and one gives work to other agents, where the user has allowed that."""
     server: MCPServer = MCPServer(NAME, instructions=INSTRUCTIONS, version=VERSION, log_level="ERROR")
     reads = server.tool(annotations=ToolAnnotations(read_only_hint=True), structured_output=False)
 
@@ -84,6 +85,18 @@ def server_of(library: Library) -> MCPServer:
         """Return a file as it was at a checkpoint."""
         return await library.file(checkpoint, path, offset)
 
+    if delegate_to:
+
+        @server.tool(annotations=ToolAnnotations(read_only_hint=False), structured_output=False)
+        @_told
+        async def delegate(
+            provider: Annotated[str, Field(description=f"Who is to do it: {', '.join(delegate_to)}")],
+            prompt: Annotated[str, Field(description="What to do, and all that is to be known for it")],
+            title: Annotated[str, Field(description="A few words that name the work")] = "",
+        ) -> str:
+            """Give work to another agent in the same workspace, wait until it is done, and return what it says."""
+            return await library.delegate(provider, prompt, title)
+
     return server
 
 
@@ -94,7 +107,7 @@ def _told(tool: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
     async def answer(*args: P.args, **kwargs: P.kwargs) -> str:
         try:
             return await tool(*args, **kwargs)
-        except (Unreadable, Expired) as error:
+        except (Unreadable, Expired, Refused) as error:
             raise ToolError(str(error)) from error
 
     return answer

@@ -22,6 +22,7 @@ from midstream.server.runtime.audience import Audience
 from midstream.server.runtime.branching import Reverter
 from midstream.server.runtime.checkpointing import Checkpointer
 from midstream.server.runtime.clock import Clock, never_back, system_clock
+from midstream.server.runtime.delegations import Delegations
 from midstream.server.runtime.engine import Engine
 from midstream.server.runtime.erasing import Eraser, unless_deleted
 from midstream.server.runtime.handoffs import Handoffs
@@ -77,8 +78,9 @@ class Daemon:
         self.restorer: Final = Restorer(self.checkpoints, self.checkpointer, leases)
         self._retention: Final = Retention(self.checkpoints, self.engine)
         self.attachments: Final = AttachmentStore(data_dir / "attachments")
-        self._readers: Final = Readers(data_dir, environment_secrets)
         self.planner: Final = Planner(store, self.ingest, self.registry, self._config, lambda: self._readers.offered)
+        delegations = Delegations(self.engine, store, self.planner, self.publisher, self._config, environment_secrets)
+        self._readers: Final = Readers(data_dir, environment_secrets, delegations)
         self.handoffs: Final = Handoffs(store, self.planner, self._config, self.engine.stamp)
         self.summarizers: Final = Summarizers(self.registry, self._config)
         self._sessions: Final = SessionManager(

@@ -16,9 +16,10 @@ from midstream.protocol.converter import make_converter
 from midstream.protocol.errors import MidstreamError
 from midstream.protocol.methods.params import ChangeParams
 from midstream.protocol.methods.table import METHODS
+from midstream.protocol.records.run import Run
 from midstream.server.graph.changes import IdPrefix, Stamp
-from midstream.server.graph.commands import Command, CreateThread, ForkThread, UpdateSession
-from midstream.server.graph.decide import Answer, Decision, create, decide, fork
+from midstream.server.graph.commands import Command, CreateThread, ForkThread, SpawnChild, UpdateSession
+from midstream.server.graph.decide import Answer, Decision, create, decide, fork, spawn
 from midstream.server.graph.state import ThreadState
 from midstream.server.handoff.facts import RULES
 from midstream.server.runtime.cancellation import finish, finish_first
@@ -227,6 +228,15 @@ class Engine:
             async with self.thread(source_id) as turn:
                 decision = fork(turn.state, await prepare(turn), self.stamp())
                 return await self._begin("thread/fork", params, command_id, decision, lambda _: compose(decision))
+
+    async def spawn(self, command: SpawnChild) -> Run:
+        """Make a child of a thread, and return the run that begins in it."""
+        decision = spawn(command, self.stamp())
+        assert isinstance(decision.answer, Run)
+        async with self._lock(command.thread.id):
+            child = Turn(self, command.thread.id, ThreadState(thread=command.thread))
+            await finish_first(child.commit(decision))
+        return decision.answer
 
     async def _begin(
         self,

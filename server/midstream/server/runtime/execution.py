@@ -11,6 +11,7 @@ from midstream.protocol.notifications import CheckpointCaptured
 from midstream.protocol.records.item import UserMessageItem
 from midstream.protocol.records.run import Failure, FailureClass, Run
 from midstream.server.graph.commands import EndTurn, FinishRun, SettleSteer
+from midstream.server.graph.delegating import is_child
 from midstream.server.graph.effects import AnswerRequest, ExecuteAttempt, InterruptTurn, SteerTurn
 from midstream.server.graph.state import ThreadState
 from midstream.server.providers.adapter import ProviderError, Reply
@@ -73,7 +74,9 @@ class Execution:
             await self._end(_refused(error))
             await self._finish(None)
             return
-        async with self._services.leases.share(workspace, self._thread_id) as lease:
+        leases = self._services.leases
+        parent = leases.held_by(thread.lineage.parent_thread_id) if is_child(thread) else None
+        async with leases.share(workspace, self._thread_id, under=parent) as lease:
             self._interrupted = self._interrupted or run.interrupt_requested_at is not None
             await self._end(await self._guarded())
             captured = await self._captured(lease, workspace)

@@ -61,6 +61,10 @@ class WorkspaceLeases:
         finally:
             self._shares.remove(lease)
 
+    def held_by(self, thread_id: ThreadId | None) -> Lease | None:
+        """Return the share that a thread's run holds now."""
+        return next((lease for lease in self._shares if lease.thread_id == thread_id), None)
+
     @asynccontextmanager
     async def alone(self, workspace: Path) -> AsyncIterator[None]:
         """Have a workspace alone for a restore.

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
+
+from attrs import frozen
 
 from midstream.protocol.base import ItemId, RunId
 from midstream.protocol.notifications import (
@@ -47,13 +49,26 @@ TOLD_AT_ONCE: Final = 1 << 22
 """The longest piece of text that is told, in code points: a client reads a longer one where its record is shortened."""
 
 
+@frozen(eq=False)
+class Waiter:
+    """Somebody who waits for a run to be as `wanted`."""
+
+    wanted: Callable[[Run], bool]
+    found: asyncio.Future[Run]
+
+
+def is_over(run: Run) -> bool:
+    """Return whether a run is terminal."""
+    return run.status in TERMINAL
+
+
 class Publisher:
     """Tells clients what was committed, and those who wait for a run that it ended."""
 
     def __init__(self, audience: Audience) -> None:
         self._audience = audience
         self._live: dict[ItemId, Item] = {}
-        self._waiters: defaultdict[RunId, set[asyncio.Future[Run]]] = defaultdict(set)
+        self._waiters: defaultdict[RunId, set[Waiter]] = defaultdict(set)
 
     def publish(self, commit: Commit) -> None:
         """Tell what one commit changed."""
@@ -68,14 +83,21 @@ class Publisher:
 
     async def ended(self, run: Run) -> Run:
         """Wait until a run is terminal and return it."""
-        if run.status in TERMINAL:
+        return await self._until(run, is_over)
+
+    async def stopping(self, run: Run) -> Run:
+        """Wait until a run is terminal, or the user has asked for its end, and return it."""
+        return await self._until(run, lambda now: is_over(now) or now.interrupt_requested_at is not None)
+
+    async def _until(self, run: Run, wanted: Callable[[Run], bool]) -> Run:
+        if wanted(run):
             return run
-        future: asyncio.Future[Run] = asyncio.get_running_loop().create_future()
-        self._waiters[run.id].add(future)
+        waiter = Waiter(wanted, asyncio.get_running_loop().create_future())
+        self._waiters[run.id].add(waiter)
         try:
-            return await future
+            return await waiter.found
         finally:
-            self._waiters[run.id].discard(future)
+            self._waiters[run.id].discard(waiter)
             if not self._waiters[run.id]:
                 del self._waiters[run.id]
 
@@ -110,10 +132,10 @@ class Publisher:
                 self._live[record.id] = record
             case ItemPut(record):
                 self._live.pop(record.id, None)
-            case RunPut(record) if record.status in TERMINAL:
-                for future in self._waiters.get(record.id, ()):
-                    if not future.done():
-                        future.set_result(record)
+            case RunPut(record):
+                for waiter in self._waiters.get(record.id, ()):
+                    if waiter.wanted(record) and not waiter.found.done():
+                        waiter.found.set_result(record)
             case _:
                 pass
 

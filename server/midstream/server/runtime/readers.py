@@ -1,4 +1,4 @@
-"""What agents may read of what handoffs left out: a token for each thread and agent process, known here alone.
+"""What agents may ask of the daemon: a token for each thread and agent process, known here alone.
 
 `midstream reader` runs as a child of the agent. It asks at each call whether its token still holds, so that a token
 ends with the provider session, and with the daemon, without anything on the disk that could outlive them.
@@ -12,15 +12,21 @@ import secrets
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 from attrs import frozen
 
-from midstream.protocol.base import ProviderSessionId, ThreadId
+from midstream.protocol.base import ItemId, JsonObject, ProviderKind, ProviderSessionId, ThreadId
+from midstream.protocol.converter import make_converter, structure
+from midstream.protocol.errors import MidstreamError
 from midstream.server.providers.adapter import McpServer
 from midstream.server.quoting import Quoted
+from midstream.server.runtime.background import Background
+from midstream.server.runtime.delegations import Order
+from midstream.server.store import StoreFailed
 
 LOG: Final = logging.getLogger(__name__)
+CONVERTER: Final = make_converter()
 NAME: Final = "midstream"
 """The server's name, which agents show and call it by."""
 
@@ -28,6 +34,12 @@ SOCKET: Final = "reader.sock"
 TOKEN: Final = "MIDSTREAM_READER_TOKEN"  # noqa: S105 (the name of a variable)
 PATIENCE: Final = 10.0
 """Seconds in which a reader has to say its token."""
+
+LONGEST_CALL: Final = 86_400.0
+"""Seconds that an agent waits for an answer: work that it gave away takes as long as it takes."""
+
+LONGEST_LINE: Final = 1 << 20
+"""Bytes of what a reader may say."""
 
 
 @frozen
@@ -43,14 +55,28 @@ class Grant:
         return self.session_id == session_id and thread_id in (None, self.thread_id)
 
 
+class Delegating(Protocol):
+    """Who has work done by other providers: `runtime.delegations`."""
+
+    async def targets(self, thread_id: ThreadId) -> tuple[ProviderKind, ...]:
+        """Return the providers to which a thread's agent may give work."""
+
+    async def carry_out(
+        self, session_id: ProviderSessionId, thread_id: ThreadId, order: Order, gone: asyncio.Future[bytes]
+    ) -> ItemId:
+        """Have an order done, unless `gone` is first, and return the item that holds what came back."""
+
+
 class Readers:
     """Gives out tokens, and answers the readers that show one. `known_secrets` are values that no reader may tell."""
 
-    def __init__(self, data_dir: Path, known_secrets: Callable[[], frozenset[str]]) -> None:
+    def __init__(self, data_dir: Path, known_secrets: Callable[[], frozenset[str]], delegations: Delegating) -> None:
         self._data_dir = data_dir
         self._known_secrets = known_secrets
+        self._delegations = delegations
         self._grants: dict[str, Grant] = {}
         self._server: asyncio.Server | None = None
+        self._answering = Background()
 
     async def open(self) -> Self:
         """Listen in the data folder; where that cannot be, no reader is offered."""
@@ -58,7 +84,7 @@ class Readers:
         path = os.path.relpath(self._data_dir / SOCKET)  # noqa: ASYNC240 (no look at the disk)
         before = os.umask(0o177)  # from its first moment it is the owner's alone
         try:
-            self._server = await asyncio.start_unix_server(self._answer, path)
+            self._server = await asyncio.start_unix_server(self._accept, path, limit=LONGEST_LINE)
         except OSError as error:
             LOG.warning("agents are given no reader, for nothing can listen at %s: %s", SOCKET, Quoted(error))
         finally:
@@ -82,6 +108,7 @@ class Readers:
             # -P: the agent works in the workspace, and no module of that may be taken for one of ours.
             args=("-P", "-m", "midstream.server.reader", "--data-dir", str(self._data_dir.absolute())),
             env={TOKEN: token},
+            call_seconds=LONGEST_CALL,
         )
 
     def expire(self, session_id: ProviderSessionId, thread_id: ThreadId | None = None) -> None:
@@ -95,18 +122,40 @@ class Readers:
         self._grants.clear()
         if self._server is not None:
             self._server.close()
+            await self._answering.cancel()
             (self._data_dir / SOCKET).unlink(missing_ok=True)
 
+    def _accept(self, incoming: asyncio.StreamReader, outgoing: asyncio.StreamWriter) -> None:
+        self._answering.spawn(self._answer(incoming, outgoing))
+
     async def _answer(self, incoming: asyncio.StreamReader, outgoing: asyncio.StreamWriter) -> None:
+        """Answer one line: a token, after which an order may stand."""
         try:
             async with asyncio.timeout(PATIENCE):
-                token = (await incoming.readline()).decode(errors="replace").strip()
-                grant = self._grants.get(token)
-                if grant is not None and grant.lives():
-                    known = sorted(self._known_secrets())
-                    outgoing.write(json.dumps({"threadId": grant.thread_id, "secrets": known}).encode() + b"\n")
-                    await outgoing.drain()
+                line = (await incoming.readline()).decode(errors="replace").strip()
+            token, _, asked = line.partition(" ")
+            grant = self._grants.get(token)
+            if grant is not None and grant.lives():
+                answer = await self._delegate(grant, asked, incoming) if asked else await self._granted(grant)
+                outgoing.write(json.dumps(answer).encode() + b"\n")
+                await outgoing.drain()
         except (TimeoutError, ValueError, ConnectionError):
             pass  # no reader of ours, or one that is gone
         finally:
             outgoing.close()
+
+    async def _granted(self, grant: Grant) -> JsonObject:
+        targets = await self._delegations.targets(grant.thread_id)
+        return {"threadId": grant.thread_id, "secrets": sorted(self._known_secrets()), "delegateTo": list(targets)}
+
+    async def _delegate(self, grant: Grant, asked: str, incoming: asyncio.StreamReader) -> JsonObject:
+        """Carry an order out for as long as the reader waits for it; raises ValueError for what is none."""
+        order = structure(CONVERTER, json.loads(asked), Order)
+        gone = asyncio.ensure_future(incoming.read())
+        try:
+            item_id = await self._delegations.carry_out(grant.session_id, grant.thread_id, order, gone)
+        except (MidstreamError, StoreFailed) as error:
+            return {"refused": str(error)}
+        finally:
+            gone.cancel()
+        return {"itemId": item_id}

@@ -24,6 +24,7 @@ from midstream.protocol.records.config import (
     HandoffConfig,
     LogConfig,
     ProviderConfig,
+    ReaderConfig,
     SessionConfig,
     StoreConfig,
 )
@@ -53,7 +54,9 @@ AT_LEAST: Final[Mapping[str, float]] = MappingProxyType(
 TABLES: Final = tuple(field.name for field in attrs.fields(Config))
 
 
-Table: TypeAlias = HandoffConfig | CheckpointConfig | SessionConfig | DaemonConfig | LogConfig | StoreConfig
+Table: TypeAlias = (
+    HandoffConfig | CheckpointConfig | SessionConfig | DaemonConfig | LogConfig | StoreConfig | ReaderConfig
+)
 
 
 @frozen(kw_only=True)

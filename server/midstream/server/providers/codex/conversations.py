@@ -6,6 +6,7 @@ from attrs import define
 
 from midstream.protocol.base import JsonObject
 from midstream.server.providers.adapter import (
+    McpServer,
     NativeThread,
     NativeTurn,
     ProviderError,
@@ -22,6 +23,9 @@ from midstream.server.providers.connection import AnswerError
 from midstream.server.providers.failures import failure
 from midstream.server.providers.reading import member, members, text_of
 from midstream.server.providers.requests import Requests, real_folder
+
+STARTING_MILLISECONDS: Final = 10_000
+"""How long a turn waits for servers to start: without it, the first one of a conversation goes without their tools."""
 
 PAGE: Final = 100
 
@@ -115,16 +119,15 @@ class Conversations:
 
     def _settings(self, options: ThreadOptions) -> JsonObject:
         """Return what a conversation is opened with; servers are added to those that the user configured."""
-        servers = {
-            f"mcp_servers.{one.name}": {"command": one.command, "args": list(one.args), "env": dict(one.env)}
-            for one in options.mcp_servers
-        }
+        config: JsonObject = {f"mcp_servers.{one.name}": _mcp_server(one) for one in options.mcp_servers}
+        if config:
+            config["mcp_optional_startup_grace_ms"] = STARTING_MILLISECONDS
         return {
             "cwd": str(real_folder(options.workspace)),
             "model": options.model or self._model,
             "modelProvider": text_of(options.options or {}, "modelProvider"),
             **thread_policy(options.runtime_mode),
-            "config": servers or None,
+            "config": config or None,
         }
 
     def _opened(self, opened: JsonObject, options: ThreadOptions) -> NativeThread:
@@ -136,3 +139,9 @@ class Conversations:
             raise ProviderError(failure("permission_error", message))
         self._open[ref] = OpenThread(member(opened, "sandbox"))
         return NativeThread(ref=ref, model=text_of(opened, "model"))
+
+
+def _mcp_server(server: McpServer) -> JsonObject:
+    """Return how Codex is to start a server: what is not said of it is as Codex has it."""
+    bound = {} if server.call_seconds is None else {"tool_timeout_sec": server.call_seconds}
+    return {"command": server.command, "args": list(server.args), "env": dict(server.env), **bound}

@@ -59,7 +59,7 @@ def handlers(host: Host) -> dict[str, Handler]:
         if thread is None:
             raise MidstreamError("threadNotFound", f"There is no thread {params.thread_id}.", threadId=params.thread_id)
         parent_id = thread.lineage.parent_thread_id
-        if parent_id is None:
+        if parent_id is None or thread.forked_from is None:
             message = "This thread is no fork, so there is nothing to merge it back into."
             raise MidstreamError("invalidState", message, threadId=thread.id)
 
