@@ -54,6 +54,12 @@ async def test_a_subagents_items_are_below_it_and_its_end_is_not_the_runs(editor
     assert (command.parent_item_id, command.output) == (helper.id, "from the child\n")
     top = [item.text for item in of_type(items, "agentMessage") if item.parent_item_id is None]
     assert top == ["after the child"]
+    own, childs = sorted((await editor.read(thread)).provider_threads, key=lambda known: known.id)
+    assert own.id == helper.provider_thread_id == run.provider_thread_id
+    assert (childs.subagent_item_id, childs.status, childs.native_run_ordinals) == (helper.id, "idle", ())
+    assert childs.native_ref not in (None, own.native_ref)
+    again = await editor.say(thread, "say: the same conversation goes on")
+    assert again.provider_thread_id == own.id
 
 
 async def test_a_question_is_answered_by_the_user(editor: Editor, model: ModelServer, workspace: Path) -> None:

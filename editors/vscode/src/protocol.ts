@@ -1500,7 +1500,8 @@ export interface Thread {
  * One native conversation of one provider, with its coverage: what it lived and what it was told.
  *
  * `selection` and `runtime_mode` are those that it last ran with; `compacted` is true from the provider's own
- * compaction on until the standing constraints were repeated to it.
+ * compaction on until the standing constraints were repeated to it. `subagent_item_id` is the item of the subagent
+ * whose conversation it is: the daemon speaks to none of those, so they cover nothing.
  */
 export interface ProviderThread {
   compacted?: boolean;
@@ -1519,6 +1520,7 @@ export interface ProviderThread {
   sessionId: string | null;
   staleReasons: Reason[];
   status: "idle" | "active" | "not_loaded" | "closed" | "error" | "divergent";
+  subagentItemId?: string;
   threadId: string;
 }
 /**

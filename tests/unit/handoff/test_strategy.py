@@ -67,6 +67,17 @@ def test_a_provider_that_lived_every_run_is_told_nothing() -> None:
     assert (made.strategy, made.provider_thread_id, codes(made)) == ("none", "pth_codex", ["already_covered"])
 
 
+def test_a_subagents_conversation_is_never_gone_on_with() -> None:
+    helper = provider_thread(
+        native=(), id="pth_helper", subagent_item_id="itm_7", stale_reasons=(reason("resume_failed"),)
+    )
+    made = plan(runs=3, known=(provider_thread(native=(1, 2, 3)), helper))
+    assert (made.strategy, made.provider_thread_id) == ("none", "pth_codex")
+    alone = plan(runs=3, known=(helper,))
+    assert (alone.strategy, alone.provider_thread_id) == ("full_thread_summary", None)
+    assert codes(alone) == ["first_use", "missed_runs"]
+
+
 def test_a_provider_new_to_the_thread_is_told_all_of_it_in_a_new_conversation() -> None:
     made = plan(runs=5, known=(provider_thread(native=(1, 2, 3, 4, 5)),), to="claude")
     assert (made.strategy, made.provider_thread_id) == ("full_thread_summary", None)

@@ -698,7 +698,7 @@
 ---@field plan midstream.protocol.SwitchPlan
 ---@field thread midstream.protocol.Thread
 
----@class midstream.protocol.ProviderThread One native conversation of one provider, with its coverage: what it lived and what it was told. `selection` and `runtime_mode` are those that it last ran with; `compacted` is true from the provider's own compaction on until the standing constraints were repeated to it.
+---@class midstream.protocol.ProviderThread One native conversation of one provider, with its coverage: what it lived and what it was told. `selection` and `runtime_mode` are those that it last ran with; `compacted` is true from the provider's own compaction on until the standing constraints were repeated to it. `subagent_item_id` is the item of the subagent whose conversation it is: the daemon speaks to none of those, so they cover nothing.
 ---@field compacted? boolean
 ---@field firstRunOrdinal integer|nil
 ---@field forkedFrom string|nil
@@ -715,6 +715,7 @@
 ---@field sessionId string|nil
 ---@field staleReasons midstream.protocol.Reason[]
 ---@field status "idle"|"active"|"not_loaded"|"closed"|"error"|"divergent"
+---@field subagentItemId? string
 ---@field threadId string
 
 ---@class midstream.protocol.Question A question to the user.

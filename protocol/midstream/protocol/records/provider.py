@@ -105,7 +105,8 @@ class ProviderThread:
     """One native conversation of one provider, with its coverage: what it lived and what it was told.
 
     `selection` and `runtime_mode` are those that it last ran with; `compacted` is true from the provider's own
-    compaction on until the standing constraints were repeated to it.
+    compaction on until the standing constraints were repeated to it. `subagent_item_id` is the item of the subagent
+    whose conversation it is: the daemon speaks to none of those, so they cover nothing.
     """
 
     id: ProviderThreadId
@@ -125,3 +126,4 @@ class ProviderThread:
     selection: ModelSelection | None = optional()
     runtime_mode: RuntimeMode | None = optional()
     compacted: bool | None = optional()
+    subagent_item_id: ItemId | None = optional()

@@ -309,9 +309,13 @@ class AcceptTurn:
 
 @frozen(kw_only=True)
 class ObservedItem:
-    """An item began, changed or ended. Its ordinal and times are set when it is put."""
+    """An item began, changed or ended. Its ordinal and times are set when it is put.
+
+    `conversation_ref` is the provider's own id of a subagent's conversation, where it has one.
+    """
 
     item: Item
+    conversation_ref: str | None = None
 
 
 @frozen(kw_only=True)

@@ -7,6 +7,7 @@ import attrs
 from midstream.protocol.base import ProviderThreadId, Reason
 from midstream.protocol.records.checkpoint import Checkpoint
 from midstream.protocol.records.item import CheckpointItem, ErrorItem
+from midstream.protocol.records.provider import ProviderThreadStatus
 from midstream.protocol.records.run import Failure, Run, RunAttempt
 from midstream.server.graph.changes import Changes, with_attempt
 from midstream.server.graph.commands import (
@@ -22,6 +23,7 @@ from midstream.server.graph.items import agents_items, close_item, close_live_it
 from midstream.server.graph.queue import begin_next
 from midstream.server.graph.requests import close_requests
 from midstream.server.graph.state import NEVER_TOLD
+from midstream.server.graph.subagents import settle_conversations
 from midstream.server.graph.threads import put_thread
 
 UNCERTAIN: Final = Reason(
@@ -58,8 +60,10 @@ def end(changes: Changes, command: EndTurn) -> None:
         run = changes.put_run(with_attempt(attrs.evolve(run, failure=command.failure), ended))
     if attempt.provider_thread_id is not None:
         known = changes.state.provider_threads[attempt.provider_thread_id]
+        now: ProviderThreadStatus = "not_loaded" if command.lost else "idle"
         if known.status == "active":
-            changes.put(ProviderThreadPut(attrs.evolve(known, status="not_loaded" if command.lost else "idle")))
+            changes.put(ProviderThreadPut(attrs.evolve(known, status=now)))
+        settle_conversations(changes, now)
 
 
 def doubt_delivery(changes: Changes, run: Run, attempt: RunAttempt) -> None:

@@ -19,6 +19,7 @@ from midstream.server.graph.events import ProviderThreadPut
 from midstream.server.graph.items import append_text, put_item
 from midstream.server.graph.requests import open_request, withdraw
 from midstream.server.graph.steering import take_steer
+from midstream.server.graph.subagents import keep_conversation
 
 
 def observe(changes: Changes, command: Observe) -> None:
@@ -35,8 +36,10 @@ def observe(changes: Changes, command: Observe) -> None:
 
 def _take(changes: Changes, run_id: str, attempt: int, observation: Observation) -> None:
     match observation:
-        case ObservedItem(item=item):
+        case ObservedItem(item=item, conversation_ref=native_ref):
             put_item(changes, item, run_id)
+            if native_ref is not None:
+                keep_conversation(changes, item, native_ref)
         case ObservedCompaction(item=item):
             put_item(changes, item, run_id)
             known = changes.state.provider_threads.get(item.provider_thread_id or "")

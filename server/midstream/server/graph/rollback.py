@@ -111,6 +111,8 @@ def _retold(state: ThreadState, handoff: HandoffInfo, run_ids: tuple[RunId, ...]
 
 
 def _covers(state: ThreadState, known: ProviderThread, ordinals: frozenset[int]) -> bool:
+    if known.subagent_item_id is not None:
+        return known.last_run_ordinal in ordinals
     told = (state.handoffs.get(handoff_id) for handoff_id in known.handoff_ids)
     return not ordinals.isdisjoint(known.native_run_ordinals) or any(
         handoff is not None and _rests_on(attrs.evolve(handoff, status="ready"), ordinals) for handoff in told

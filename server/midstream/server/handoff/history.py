@@ -75,7 +75,10 @@ class History:
         own = (
             known
             for known in self.provider_threads
-            if known.thread_id == self.thread.id and known.provider == provider and known.native_ref is not None
+            if known.thread_id == self.thread.id
+            and known.provider == provider
+            and known.native_ref is not None
+            and known.subagent_item_id is None
         )
         return tuple(sorted(own, key=_preference, reverse=True))
 

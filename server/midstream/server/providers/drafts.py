@@ -77,13 +77,17 @@ class WebSearchDraft:
 
 @frozen(kw_only=True)
 class SubagentDraft:
-    """Work given to a subagent, whose items name it as their parent. `folder` is its own, if it has one."""
+    """Work given to a subagent, whose items name it as their parent.
+
+    `folder` is its own, and `native_ref` its own conversation, where it has one.
+    """
 
     type: Literal["subagent"] = "subagent"
     title: str
     prompt: str
     result: str | None = None
     folder: str | None = None
+    native_ref: str | None = None
 
 
 @frozen(kw_only=True)

@@ -125,7 +125,8 @@ class Transcript:
         item_id = self._items.setdefault(event.ref, self._new_id("itm"))
         parent = self._items.get(event.parent_ref) if event.parent_ref is not None else None
         base = self._base(item_id, parent, event.ref, event.status)
-        return ObservedItem(item=_item_of(event.draft, base, self._setting.provider))
+        native = event.draft.native_ref if isinstance(event.draft, SubagentDraft) else None
+        return ObservedItem(item=_item_of(event.draft, base, self._setting.provider), conversation_ref=native)
 
     def _observe_request(self, event: RequestAsked) -> ObservedRequest:
         request_id, item_id = self._new_id("req"), self._new_id("itm")

@@ -143,7 +143,7 @@ def draft_of(item: dict[str, Any]) -> object:
         ({"type": "collabAgentToolCall", "tool": "wait"}, ToolDraft(name="wait", input={})),
         (
             {"type": "subAgentActivity", "kind": "started", "agentThreadId": "t2", "agentPath": "/root/helper"},
-            SubagentDraft(title="/root/helper", prompt=""),
+            SubagentDraft(title="/root/helper", prompt="", native_ref="t2"),
         ),
         (
             {"type": "commandExecution", "command": "ls", "cwd": "/project", "exitCode": -1, "aggregatedOutput": "no"},

@@ -64,7 +64,8 @@ def draft(item: Item, workspace: Path) -> Draft | None:
         case WebSearch(query=query, hits=hits):
             return WebSearchDraft(query=query, results=tuple(WebResult(title=t, url=u) for t, u in hits) or None)
         case Delegation():
-            return SubagentDraft(title=item.name or _title(item.prompt), prompt=item.prompt)
+            title = item.name or _title(item.prompt)
+            return SubagentDraft(title=title, prompt=item.prompt, native_ref=next(iter(item.child_threads), None))
         case UserMessage() | Compaction() | Silent():
             return None
 
