@@ -1,5 +1,6 @@
 """An agent gives work to another one: a child thread, its run, and what comes back of it."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,6 +13,10 @@ import pytest_asyncio
 from midstream.protocol.records.item import SubagentItem
 from midstream.protocol.records.run import Run
 from midstream.protocol.records.thread import Thread
+from midstream.server.reader.access import Access
+from midstream.server.reader.access import Refused as NotBegun
+from midstream.server.runtime.delegations import AT_ONCE
+from midstream.server.runtime.readers import TOKEN
 from scenarios.steps import answer, handoff_of, of_type, said, selection, session_of, until_record
 from support.editor import Editor, Refused, editor_on
 
@@ -280,3 +285,45 @@ async def test_a_daemon_that_is_killed_leaves_parent_and_child_interrupted(tmp_p
         assert (await editor.ended(child_run)).status == "interrupted"
         item = await subagent_of(editor, thread, run)
         assert (item.status, item.child_thread_id) == ("interrupted", child.id)
+
+
+async def access_of(editor: Editor, thread: Thread, provider: str) -> Access:
+    """Return the access that the reader of an agent at work has, which the agent itself can use too."""
+    (known,) = [known for known in (await editor.read(thread)).provider_threads if known.provider == provider]
+    agent = (await session_of(editor, known)).pid
+    assert agent is not None
+    (reader,) = [one for one in psutil.Process(agent).children(True) if "midstream.server.reader" in one.cmdline()]
+    return Access(editor.data, reader.environ()[TOKEN])
+
+
+async def test_a_few_agents_work_for_one_run_at_a_time(tmp_path: Path, workspace: Path) -> None:
+    async with editor_on(tmp_path / "data", "--rehearsal", config=DELEGATING) as editor:
+        thread = await editor.new_thread(workspace)
+        run = await editor.begin(thread, "call runs {}\nsay: ready\nsleep 600000")
+        await editor.until_output(run, "ready")
+        access = await access_of(editor, thread, "rehearsal")
+        orders = [asyncio.ensure_future(access.delegate("understudy", "sleep 600000", f"{n}")) for n in range(AT_ONCE)]
+        for n in range(AT_ONCE):
+            await until_record(editor, thread, lambda r, n=n: isinstance(r, SubagentItem) and r.title == f"{n}")
+        with pytest.raises(NotBegun, match=f"{AT_ONCE} agents are at work"):
+            await access.delegate("understudy", "say: one more", "")
+        await editor.call("run/interrupt", run_id=run.id)
+        for item_id in await asyncio.gather(*orders):
+            (item,) = [item for item in await editor.items(thread, run) if item.id == item_id]
+            assert item.status == "interrupted"
+
+
+async def test_nobody_but_the_agent_of_the_run_at_work_gives_work_away(tmp_path: Path, workspace: Path) -> None:
+    async with editor_on(tmp_path / "data", "--rehearsal", config=DELEGATING) as editor:
+        thread = await editor.new_thread(workspace)
+        await editor.say(thread, "call runs {}")
+        access = await access_of(editor, thread, "rehearsal")
+        with pytest.raises(NotBegun, match="Only the agent of a run that is at work"):
+            await access.delegate("understudy", "say: idle", "")
+        run = await editor.begin(thread, "say: ready\nsleep 600000", "understudy")
+        await editor.until_output(run, "ready")
+        with pytest.raises(NotBegun, match="Only the agent of a run that is at work"):
+            await access.delegate("understudy", "say: in another's run", "")
+        await editor.call("run/interrupt", run_id=run.id)
+        await editor.ended(run)
+        assert len((await editor.call("thread/list", workspace=workspace.as_uri())).threads) == 1
