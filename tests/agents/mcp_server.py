@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 
 TOOL = {
     "name": "look_up",
@@ -9,6 +10,8 @@ TOOL = {
     "inputSchema": {"type": "object", "properties": {"word": {"type": "string"}}},
 }
 
+if "--slow" in sys.argv:
+    time.sleep(3)  # as long as a server takes that has much to load
 for line in sys.stdin:
     message = json.loads(line)
     match message:

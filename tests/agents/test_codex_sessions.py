@@ -133,6 +133,18 @@ async def test_the_mcp_server_that_is_passed_in_is_there_beside_the_users_own(
     assert (call.server, call.name, call.output) == ("midstream", "look_up", "cat is here")
 
 
+async def test_the_first_turn_has_the_tools_of_a_server_that_starts_slowly(
+    session: CodexSession, workspace: Path
+) -> None:
+    script = Path(__file__).with_name("mcp_server.py")
+    slow = McpServer(name="slow", command=sys.executable, args=(str(script), "--slow"), env={})
+    options = options_in(workspace, "fullAccess", mcp_servers=(slow,))
+    thread = await session.start_thread(options)
+    events = await turn(session, thread.ref, 'call look_up {"word": "cat"}', options)
+    (call,) = [event.draft for event in last_of_each(events).values() if isinstance(event.draft, ToolDraft)]
+    assert call.output == "cat is here"
+
+
 async def test_a_call_may_take_as_long_as_the_server_is_given(session: CodexSession, workspace: Path) -> None:
     script = Path(__file__).with_name("mcp_server.py")
     slow = McpServer(name="slow", command=sys.executable, args=(str(script),), env={}, call_seconds=0.25)
