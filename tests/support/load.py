@@ -1,6 +1,7 @@
 """What load tests and the load bench share: an agent that says much, a large thread, and a process' memory."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +26,24 @@ def firehoses(*kinds: str) -> dict[str, Any]:
     return {"providers": {kind: {"driver": "acp", "command": COMMAND} for kind in kinds}}
 
 
-async def fill(data: Path, items: int, workspace: Path) -> str:
-    """Store a thread of so many items in `RUNS` runs, the last of them cut off by a crash, and return its id."""
+async def fill(
+    data: Path, items: int, workspace: Path, text: Callable[[int], str] = lambda _: TEXT, provider: str = "codex"
+) -> str:
+    """Store a thread of so many items in `RUNS` runs, the last of them cut off by a crash, and return its id.
+
+    `text` says for an ordinal what its item says; `provider` answered, and answers next.
+    """
     store = await Store.open(data / "midstream.db")
     new_id = id_maker(system_clock)
     log = ThreadLog(store, new_id("thr"))
-    thread = records.thread(id=log.thread_id, workspace=workspace.as_uri(), status="running", updated_at=records.NOW)
-    runs = [records.run(ordinal, id=new_id("run"), thread_id=log.thread_id) for ordinal in range(1, RUNS + 1)]
+    thread = records.thread(
+        id=log.thread_id,
+        workspace=workspace.as_uri(),
+        selection=records.selection(provider),
+        status="running",
+        updated_at=records.NOW,
+    )
+    runs = [records.run(ordinal, provider, id=new_id("run"), thread_id=log.thread_id) for ordinal in range(1, RUNS + 1)]
     attempt = RunAttempt(ordinal=1, provider_thread_id=None, provider_turn_id=None, reason="initial", status="running")
     runs[-1] = attrs.evolve(runs[-1], status="running", completed_at=None, attempts=(attempt,))
     await log.commit(ThreadPut(thread), *map(RunPut, runs))
@@ -39,7 +51,7 @@ async def fill(data: Path, items: int, workspace: Path) -> str:
     def item(ordinal: int) -> AgentMessageItem:
         run = runs[ordinal * RUNS // (items + 1)]
         place = {"id": new_id("itm"), "run_id": run.id, "thread_id": log.thread_id}
-        return records.item(AgentMessageItem, ordinal, text=TEXT, **place)
+        return records.item(AgentMessageItem, ordinal, text=text(ordinal), **place)
 
     for start in range(0, items, 500):
         await log.commit(*(ItemPut(item(ordinal)) for ordinal in range(start + 1, min(start + 500, items) + 1)))

@@ -20,7 +20,7 @@ const BOUND = 30_000;
  * Start an editor on an empty workspace; `settings` go over those that every test needs, and `translations` are the
  * extension's texts in German, which the editor then speaks.
  */
-export async function startEditor({ settings = {}, translations, viewport = { width: 1280, height: 800 } } = {}) {
+export async function startEditor({ settings = {}, prepare, translations, viewport = { width: 1280, height: 800 } } = {}) {
   const home = mkdtempSync(join(tmpdir(), "midstream-vscode-"));
   const workspace = join(home, "workspace");
   const profile = join(home, "profile");
@@ -45,6 +45,7 @@ export async function startEditor({ settings = {}, translations, viewport = { wi
     writeFileSync(join(profile, scope, "settings.json"), JSON.stringify(whole));
   }
   const env = { ...process.env, HOME: home, XDG_DATA_HOME: join(home, "data"), XDG_CONFIG_HOME: join(home, "config"), XDG_STATE_HOME: join(home, "state"), EXTENSIONS_GALLERY: '{"serviceUrl":"http://127.0.0.1:9"}' };
+  prepare?.({ env, workspace });
   const folders = ["--user-data-dir", profile, "--extensions-dir", join(home, "extensions")];
   const installed = spawnSync(process.execPath, [entry, ...folders, "--install-extension", vsix], { env, encoding: "utf8" });
   if (installed.status !== 0) throw new Error(installed.stdout + installed.stderr);
@@ -87,6 +88,12 @@ export async function startEditor({ settings = {}, translations, viewport = { wi
   return { keep, page, workspace, home, env, root, foreign, end, view };
 }
 
+/** Store a thread of 5,000 items before the daemon starts. */
+export function fillLongThread({ env, workspace }) {
+  const filled = spawnSync(join(root, ".venv/bin/python"), [join(here, "long_thread.py"), join(env.XDG_DATA_HOME, "midstream"), workspace], { encoding: "utf8" });
+  if (filled.status !== 0) throw new Error(filled.stderr);
+}
+
 /** The thread view's own document. */
 export function threadOf(page) {
   return page.frameLocator("iframe.webview").first().frameLocator("#active-frame");
@@ -107,9 +114,10 @@ export async function send(view, text) {
 
 /** Send a message and wait until its run has completed, with everything allowed that it asks for. */
 export async function say(view, text) {
-  const before = await view.locator(".end.completed").count();
+  const before = view.locator(".row:last-child .end");
+  const known = (await before.count()) === 0 ? "" : await before.getAttribute("data-run");
   await send(view, text);
-  const ended = view.locator(".end.completed").nth(before);
+  const ended = view.locator(`.row:last-child .end.completed:not([data-run="${known}"])`);
   const allow = view.locator(".request").getByRole("button", { name: "Allow", exact: true });
   for (;;) {
     await ended.or(allow).first().waitFor();

@@ -2,13 +2,14 @@
 import * as vscode from "vscode";
 import { CHECKPOINT_SCHEME, CheckpointDocuments, type CheckpointFile, CheckpointTree, showChanges } from "./checkpoints";
 import { HANDOFF_SCHEME, HandoffDocuments } from "./handoffDocuments";
+import { OUTPUT_SCHEME, OutputDocuments } from "./outputDocuments";
 import type { Checkpoint, Thread } from "./protocol";
 import { restore } from "./restore";
 import { messageOf, Session } from "./session";
 import { cancelHandoff, chooseProvider, preview, regenerate, sendWithHandoff, switchTo } from "./switching";
 import { threadCommands } from "./threadCommands";
 import { ThreadTree } from "./threadTree";
-import { ThreadView } from "./threadView";
+import { THREAD_PANEL, ThreadView } from "./threadView";
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Midstream", { log: true });
@@ -39,10 +40,12 @@ export function activate(context: vscode.ExtensionContext): void {
 
   context.subscriptions.push(
     vscode.window.registerWebviewViewProvider("midstream.thread", view),
+    vscode.window.registerWebviewPanelSerializer(THREAD_PANEL, view),
     vscode.window.registerTreeDataProvider("midstream.threads", threads),
     vscode.window.registerTreeDataProvider("midstream.checkpoints", checkpoints),
     vscode.workspace.registerFileSystemProvider(HANDOFF_SCHEME, documents, { isCaseSensitive: true }),
     vscode.workspace.registerTextDocumentContentProvider(CHECKPOINT_SCHEME, new CheckpointDocuments(() => session.daemon)),
+    vscode.workspace.registerTextDocumentContentProvider(OUTPUT_SCHEME, new OutputDocuments(() => session.daemon)),
   );
 
   const register = <A extends unknown[]>(name: string, act: (...args: A) => Promise<unknown>) =>
@@ -58,6 +61,7 @@ export function activate(context: vscode.ExtensionContext): void {
   };
   register("newThread", () => session.create());
   register("openThread", (thread: Thread) => session.open(thread));
+  register("openInEditor", async () => view.openPanel());
   register("restart", () => session.start());
   register("interrupt", () => session.interrupt());
   register("showLog", async () => log.show());

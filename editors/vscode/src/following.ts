@@ -1,6 +1,7 @@
 /** Follows the thread that is shown: subscribes, stays in step, and tells the view what changed. */
 import * as vscode from "vscode";
 import type { Daemon } from "./client";
+import type { Page, PageAnchor } from "./heldItems";
 import type { Change } from "./messages";
 import { ThreadModel } from "./threadModel";
 
@@ -8,7 +9,6 @@ const PAGE = 100;
 
 export class Following implements vscode.Disposable {
   model: ThreadModel | undefined;
-  earlier: string | null = null;
   private threadId: string | undefined;
   private readonly changed = new vscode.EventEmitter<Change | "reset">();
   readonly onChange = this.changed.event;
@@ -33,20 +33,26 @@ export class Following implements vscode.Disposable {
     const model = (this.model = new ThreadModel(snapshot));
     const page = await this.daemon.request("thread/items", { threadId, last: true, limit: PAGE });
     if (this.model !== model) return;
-    model.takePage(page.items, page.sequence);
-    this.earlier = page.previousItemId;
+    model.takeLast(page, page.sequence);
     this.changed.fire("reset");
   }
 
-  /** Read the page before the first item that is held. */
-  async readEarlier(): Promise<void> {
-    const [model, before] = [this.model, this.earlier];
-    if (model === undefined || before === null) return;
-    const page = await this.daemon.request("thread/items", { threadId: model.thread.id, beforeItemId: before, limit: PAGE });
-    if (this.model !== model || this.earlier !== before) return;
-    model.takePage(page.items, 0);
-    this.earlier = page.previousItemId;
-    this.changed.fire({ type: "earlier", items: page.items, earlier: this.earlier !== null });
+  /** Read a page that the view needs, without those between it and what is held. */
+  async readPage(anchor: PageAnchor): Promise<void> {
+    const model = this.model;
+    if (model === undefined) return;
+    const page = await this.page(model.thread.id, anchor);
+    if (this.model !== model) return;
+    model.items.takePage(page, anchor);
+    this.changed.fire({ type: "page", page, anchor });
+  }
+
+  private async page(threadId: string, anchor: PageAnchor): Promise<Page> {
+    if ("first" in anchor) return this.daemon.request("thread/items", { threadId, limit: PAGE });
+    if (!("runId" in anchor)) return this.daemon.request("thread/items", { threadId, limit: PAGE, ...anchor });
+    const { items } = await this.daemon.request("thread/items", { threadId, limit: 1, runId: anchor.runId });
+    const [first] = items;
+    return this.page(threadId, first === undefined ? { first: true } : { aroundItemId: first.id });
   }
 
   private tell(change: Change | "gap" | undefined): void {

@@ -1,4 +1,5 @@
 /** What the extension and the thread view tell each other. */
+import type { Page, PageAnchor } from "./heldItems";
 import type { Answer, Item, Provider, Run, RuntimeRequest, Thread } from "./protocol";
 
 type Decision = RuntimeRequest["options"][number]["decision"];
@@ -9,7 +10,8 @@ export interface Shown {
   readonly items: readonly Item[];
   readonly requests: readonly RuntimeRequest[];
   readonly providers: readonly Provider[];
-  readonly earlier: boolean;
+  /** The items before which some are not held. */
+  readonly gaps: readonly string[];
   readonly draft: string;
   readonly problem: string | null;
 }
@@ -20,7 +22,7 @@ export type Change =
   | { readonly type: "run"; readonly run: Run }
   | { readonly type: "item"; readonly item: Item }
   | { readonly type: "request"; readonly request: RuntimeRequest }
-  | { readonly type: "earlier"; readonly items: readonly Item[]; readonly earlier: boolean }
+  | { readonly type: "page"; readonly page: Page; readonly anchor: PageAnchor }
   | { readonly type: "append"; readonly itemId: string; readonly field: string; readonly text: string };
 
 /** Batches are numbered from 1 after each `ready`; a view that finds a gap asks anew with `ready`. */
@@ -35,7 +37,10 @@ export type FromView =
   | { readonly type: "ready" }
   | { readonly type: "send"; readonly text: string; readonly delivery: Delivery }
   | { readonly type: "draft"; readonly text: string }
-  | { readonly type: "earlier" }
+  | { readonly type: "page"; readonly anchor: PageAnchor }
+  | { readonly type: "output"; readonly itemId: string; readonly field: string; readonly path?: string }
+  | { readonly type: "copy"; readonly text: string }
+  | { readonly type: "thread"; readonly threadId: string }
   | { readonly type: "interrupt" }
   | { readonly type: "switch"; readonly provider: string }
   | { readonly type: "preview" }

@@ -5,6 +5,7 @@ import { Daemon } from "./client";
 import { Following } from "./following";
 import type { Change, FromView } from "./messages";
 import type { Provider, Run, Thread } from "./protocol";
+import { openOutput } from "./outputDocuments";
 import { openHandoff, preview, switchTo } from "./switching";
 
 const THREAD = "midstream.thread";
@@ -75,10 +76,10 @@ export class Session implements vscode.Disposable {
     const shown = {
       thread: model?.thread ?? null,
       runs: [...(model?.runs.values() ?? [])],
-      items: model?.ordered() ?? [],
+      items: model?.items.ordered() ?? [],
       requests: [...(model?.requests.values() ?? [])],
       providers: this.providers,
-      earlier: following?.earlier != null,
+      gaps: [...(model?.items.gapsBefore() ?? [])],
       draft: this.memory.get<string>(DRAFT, ""),
       problem: this.problem,
     };
@@ -129,8 +130,14 @@ export class Session implements vscode.Disposable {
       }
       case "draft":
         return void (await this.memory.update(DRAFT, message.text));
-      case "earlier":
-        return this.started?.following.readEarlier();
+      case "page":
+        return this.started?.following.readPage(message.anchor);
+      case "output":
+        return openOutput(message);
+      case "copy":
+        return void (await vscode.env.clipboard.writeText(message.text));
+      case "thread":
+        return this.open((await this.daemon.request("thread/read", { threadId: message.threadId })).thread);
       case "interrupt":
         return this.interrupt();
       case "switch":

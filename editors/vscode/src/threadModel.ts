@@ -1,11 +1,12 @@
 /** One thread as this client holds it: records replaced whole by events, text appended by offset. */
+import { HeldItems, type Page } from "./heldItems";
 import type { Change } from "./messages";
 import type { Item, Run, RunOutput, RuntimeRequest, Thread, ThreadEvent, ThreadRead } from "./protocol";
 
 export class ThreadModel {
   thread: Thread;
   readonly runs = new Map<string, Run>();
-  readonly items = new Map<string, Item>();
+  readonly items = new HeldItems();
   readonly requests = new Map<string, RuntimeRequest>();
   sequence: number;
   private itemsThrough = 0;
@@ -18,15 +19,10 @@ export class ThreadModel {
     for (const request of read.requests) if (request.status === "pending") this.requests.set(request.id, request);
   }
 
-  /** Take a page of items that already contains the events up to `sequence`. */
-  takePage(items: readonly Item[], sequence: number): void {
-    for (const item of items) if (!this.items.has(item.id)) this.items.set(item.id, item);
-    this.itemsThrough = Math.max(this.itemsThrough, sequence);
-  }
-
-  /** The items in the order of the thread. */
-  ordered(): Item[] {
-    return [...this.items.values()].sort((a, b) => a.ordinal - b.ordinal);
+  /** Take the newest page, which already contains the events up to `sequence`. */
+  takeLast(page: Page, sequence: number): void {
+    this.items.takePage(page, { last: true });
+    this.itemsThrough = sequence;
   }
 
   /** Take an event; undefined where it is old or of no interest, "gap" where one before it is missing. */
@@ -46,7 +42,7 @@ export class ThreadModel {
       case "item": {
         if (event.sequence <= this.itemsThrough) return undefined;
         const item = event.record;
-        this.items.set(item.id, item);
+        this.items.put(item);
         this.lengths.clear();
         return { type: "item", item };
       }
@@ -71,7 +67,7 @@ export class ThreadModel {
     if (output.offset > length) return "gap";
     const text = [...output.text].slice(length - output.offset).join("");
     if (text === "") return undefined;
-    this.items.set(item.id, { ...item, [output.field]: held + text } as Item);
+    this.items.put({ ...item, [output.field]: held + text } as Item);
     this.lengths.set(key, length + codePoints(text));
     return { type: "append", itemId: item.id, field: output.field, text };
   }

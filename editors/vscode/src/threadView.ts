@@ -1,16 +1,15 @@
-/** The thread view: a webview that gets numbered batches once it said that it is ready. */
-import { randomBytes } from "node:crypto";
+/** Where the thread is shown: a view in the side bar, and editor tabs. */
 import * as vscode from "vscode";
-import type { Batch, Change, FromView } from "./messages";
+import type { Change, FromView } from "./messages";
+import { ThreadPage } from "./threadPage";
 
-const BATCH_MILLISECONDS = 40;
+export const THREAD_PANEL = "midstream.thread";
 
-export class ThreadView implements vscode.WebviewViewProvider, vscode.Disposable {
-  private view: vscode.WebviewView | undefined;
-  private ready = false;
-  private number = 0;
-  private pending: Change[] = [];
-  private timer: NodeJS.Timeout | undefined;
+/** What both kinds of place have: a webview that is in sight or not. */
+type Place = vscode.WebviewView | vscode.WebviewPanel;
+
+export class ThreadView implements vscode.WebviewViewProvider, vscode.WebviewPanelSerializer, vscode.Disposable {
+  private readonly pages = new Map<Place, ThreadPage>();
 
   constructor(
     private readonly folder: vscode.Uri,
@@ -18,69 +17,51 @@ export class ThreadView implements vscode.WebviewViewProvider, vscode.Disposable
     private readonly hear: (message: FromView) => Promise<void>,
   ) {}
 
+  /** Whether the thread is in sight anywhere. */
   get visible(): boolean {
-    return this.view?.visible ?? false;
+    return [...this.pages.keys()].some((place) => place.visible);
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
-    this.view = view;
-    this.ready = false;
-    view.webview.options = { enableScripts: true, localResourceRoots: [this.folder] };
-    view.webview.onDidReceiveMessage(async (message: FromView) => {
-      if (message.type !== "ready") return this.hear(message);
-      this.ready = true;
-      this.number = 0;
-      this.reset();
-    });
-    view.onDidDispose(() => {
-      this.view = undefined;
-      this.ready = false;
-    });
-    view.webview.html = this.page(view.webview);
+    const page = this.show(view);
+    view.onDidChangeVisibility(() => view.visible || page.pause());
   }
 
-  /** Replace all that the view shows. */
+  /** Show the thread in an editor tab. */
+  openPanel(): void {
+    this.keepPanel(vscode.window.createWebviewPanel(THREAD_PANEL, "Midstream", vscode.ViewColumn.Active, { enableFindWidget: true }));
+  }
+
+  /** Take over a tab that the editor kept over a reload. */
+  async deserializeWebviewPanel(panel: vscode.WebviewPanel): Promise<void> {
+    this.keepPanel(panel);
+  }
+
   reset(): void {
-    this.pending = [];
-    this.tell(this.whole());
+    for (const page of this.pages.values()) page.reset();
   }
 
   tell(change: Change): void {
-    if (!this.ready) return;
-    this.pending.push(change);
-    this.timer ??= setTimeout(() => {
-      this.timer = undefined;
-      if (!this.ready || this.pending.length === 0) return;
-      const batch: Batch = { number: (this.number += 1), changes: this.pending };
-      this.pending = [];
-      void this.view?.webview.postMessage(batch);
-    }, BATCH_MILLISECONDS);
+    for (const page of this.pages.values()) page.tell(change);
   }
 
-  private page(webview: vscode.Webview): string {
-    const nonce = randomBytes(16).toString("base64");
-    const uri = (...path: string[]) => webview.asWebviewUri(vscode.Uri.joinPath(this.folder, ...path)).toString();
-    const policy = `default-src 'none'; style-src ${webview.cspSource}; script-src 'nonce-${nonce}'`;
-    return `<!doctype html>
-<html lang="${vscode.env.language}">
-<head>
-<meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<title>Midstream</title>
-<link rel="stylesheet" href="${uri("media", "view.css")}">
-</head>
-<body data-l10n="${attribute(JSON.stringify(vscode.l10n.bundle ?? {}))}">
-<main></main>
-<script nonce="${nonce}" src="${uri("dist", "view.js")}"></script>
-</body>
-</html>`;
+  private keepPanel(panel: vscode.WebviewPanel): void {
+    panel.iconPath = vscode.Uri.joinPath(this.folder, "media", "icon.svg");
+    const page = this.show(panel);
+    panel.onDidChangeViewState(() => panel.visible || page.pause());
+  }
+
+  private show(place: Place): ThreadPage {
+    const page = new ThreadPage(place.webview, this.folder, this.whole, this.hear);
+    this.pages.set(place, page);
+    place.onDidDispose(() => {
+      page.dispose();
+      this.pages.delete(place);
+    });
+    return page;
   }
 
   dispose(): void {
-    clearTimeout(this.timer);
+    for (const page of this.pages.values()) page.dispose();
   }
-}
-
-function attribute(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;");
 }

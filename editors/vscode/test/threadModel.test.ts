@@ -24,7 +24,7 @@ test("a missing event is told and not passed over", () => {
 
 test("an item event that the page contains does not put its text back", () => {
   const model = new ThreadModel(read);
-  model.takePage([said("whole text")], 6);
+  model.takeLast({ items: [said("whole text")], previousItemId: null, nextItemId: null }, 6);
   assert.equal(model.apply(event(5, "item", said("who"))), undefined);
   assert.equal((model.items.get("itm_1") as AgentMessageItem).text, "whole text");
 });
@@ -32,13 +32,13 @@ test("an item event that the page contains does not put its text back", () => {
 test("an item that came by an event is newer than the page's", () => {
   const model = new ThreadModel(read);
   model.apply(event(5, "item", said("new")));
-  model.takePage([said("old")], 4);
+  model.takeLast({ items: [said("old")], previousItemId: null, nextItemId: null }, 4);
   assert.equal((model.items.get("itm_1") as AgentMessageItem).text, "new");
 });
 
 test("output that overlaps is cut, counted in code points", () => {
   const model = new ThreadModel(read);
-  model.takePage([said("a😀b")], 4);
+  model.takeLast({ items: [said("a😀b")], previousItemId: null, nextItemId: null }, 4);
   assert.deepEqual(model.write(output(2, "b😀c")), { type: "append", itemId: "itm_1", field: "text", text: "😀c" });
   assert.deepEqual(model.write(output(5, "d")), { type: "append", itemId: "itm_1", field: "text", text: "d" });
   assert.equal(model.write(output(0, "a😀")), undefined);
@@ -47,13 +47,13 @@ test("output that overlaps is cut, counted in code points", () => {
 
 test("output behind text that is missing is a gap", () => {
   const model = new ThreadModel(read);
-  model.takePage([said("ab")], 4);
+  model.takeLast({ items: [said("ab")], previousItemId: null, nextItemId: null }, 4);
   assert.equal(model.write(output(3, "d")), "gap");
 });
 
 test("a record shorter than its output counts anew", () => {
   const model = new ThreadModel(read);
-  model.takePage([said("ab")], 4);
+  model.takeLast({ items: [said("ab")], previousItemId: null, nextItemId: null }, 4);
   model.write(output(2, "cdef"));
   model.apply(event(5, "item", said("abc")));
   assert.deepEqual(model.write(output(3, "x")), { type: "append", itemId: "itm_1", field: "text", text: "x" });
@@ -69,7 +69,7 @@ test("an answered request no longer waits", () => {
 
 test("items stand in the order of the thread, whatever order they came in", () => {
   const model = new ThreadModel(read);
-  model.takePage([said("c", 3), said("a", 1), said("b", 2)], 4);
+  model.takeLast({ items: [said("c", 3), said("a", 1), said("b", 2)], previousItemId: null, nextItemId: null }, 4);
   model.apply(event(5, "run", { id: "run_1" } as Run));
-  assert.deepEqual(model.ordered().map((item) => item.ordinal), [1, 2, 3]);
+  assert.deepEqual(model.items.ordered().map((item) => item.ordinal), [1, 2, 3]);
 });

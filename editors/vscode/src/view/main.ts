@@ -1,39 +1,49 @@
 /** The thread view in the browser: takes numbered batches, and asks anew where one is missing. */
 import "./language";
 import * as l10n from "@vscode/l10n";
-import type { Batch, Change, FromView } from "../messages";
-import type { Item, Run, RuntimeRequest, Thread } from "../protocol";
+import { HeldItems } from "../heldItems";
+import type { Batch, Change, FromView, Shown } from "../messages";
+import type { Run, RuntimeRequest, Thread } from "../protocol";
 import { Composer } from "./composer";
-import { button, element } from "./dom";
-import { itemElement, STREAMED } from "./items";
+import { element } from "./dom";
+import { type DrawnItem, drawItem, grown } from "./items";
 import { requestCard } from "./requests";
+import { beginning, ending, lastWords } from "./runs";
+import { pageAt, type Row, rowsOf } from "./rows";
+import { VirtualList } from "./virtualList";
 
 declare function acquireVsCodeApi(): { postMessage(message: FromView): void };
 const api = acquireVsCodeApi();
 const post = (message: FromView) => api.postMessage(message);
 
-const log = element("div", "log");
-log.setAttribute("role", "log");
-log.tabIndex = 0;
-const requests = element("div", "requests");
-const earlier = button(l10n.t("Earlier"), () => post({ type: "earlier" }), "earlier");
-const composer = new Composer(post);
-const main = document.querySelector("main")!;
-main.append(log, requests, composer.root);
-new IntersectionObserver(([entry]) => entry?.isIntersecting && post({ type: "earlier" }), { root: log, rootMargin: "400px" }).observe(earlier);
-
-// Whether the newest text is kept in sight: until the user scrolls away from it.
-let following = true;
-const follow = () => following && log.scrollTo({ top: log.scrollHeight });
-log.addEventListener("scroll", () => (following = log.scrollHeight - log.scrollTop - log.clientHeight < 40));
-new ResizeObserver(follow).observe(log);
-
 let expected = 1;
 let thread: Thread | null = null;
+let items = new HeldItems();
 const runs = new Map<string, Run>();
-const items = new Map<string, Item>();
-const elements = new Map<string, HTMLElement>();
-const stale = new Set<string>();
+const opened = new Set<string>();
+/** Whether a page was asked for that did not come yet. */
+let reading = false;
+
+const drawn = new WeakMap<HTMLElement, DrawnItem>();
+const list = new VirtualList<Row>(fill, (gap, place) => {
+  if (gap.type !== "gap" || reading) return;
+  reading = true;
+  post({ type: "page", anchor: pageAt(gap, place, runs) });
+});
+const requests = element("div", "requests");
+/** Says to a screen reader how a run ended: the list itself is silent, as rows come and go in it while it is scrolled. */
+const spoken = element("div", "spoken");
+const composer = new Composer((message) => {
+  if (message.type === "send") list.follow();
+  post(message);
+});
+document.querySelector("main")!.append(list.root, spoken, requests, composer.root);
+list.root.setAttribute("aria-label", l10n.t("Thread"));
+spoken.setAttribute("role", "status");
+list.root.addEventListener("click", ({ target }) => {
+  const code = target instanceof Element && target.closest(".copy")?.parentElement?.querySelector("code");
+  if (code) post({ type: "copy", text: code.textContent });
+});
 
 addEventListener("message", ({ data }: MessageEvent<Batch>) => {
   if (data.number !== expected) {
@@ -42,81 +52,89 @@ addEventListener("message", ({ data }: MessageEvent<Batch>) => {
   }
   expected += 1;
   for (const change of data.changes) take(change);
-  for (const id of stale) draw(id);
-  stale.clear();
+  if (data.changes.some((change) => change.type !== "append")) showRows();
   composer.refresh(thread?.selection.provider ?? "", thread?.queueHeld ?? false, [...runs.values()]);
-  if (data.changes[0]?.type === "reset") following = true;
-  follow();
-  // What came into sight is measured only now.
-  requestAnimationFrame(follow);
 });
 
 function take(change: Change): void {
   switch (change.type) {
-    case "reset": {
-      for (const held of [runs, items, elements]) held.clear();
-      stale.clear();
-      thread = change.shown.thread;
-      for (const run of change.shown.runs) runs.set(run.id, run);
-      log.replaceChildren(earlier);
-      earlier.hidden = !change.shown.earlier;
-      for (const item of change.shown.items) keep(item);
-      change.shown.runs.forEach(showUsage);
-      requests.replaceChildren();
-      change.shown.requests.forEach(showRequest);
-      composer.show(change.shown);
-      break;
-    }
+    case "reset":
+      return reset(change.shown);
     case "thread":
       thread = change.thread;
-      break;
+      return;
     case "run":
+      if (change.run.completedAt !== null && !runs.get(change.run.id)?.completedAt) spoken.textContent = lastWords(change.run, items);
       runs.set(change.run.id, change.run);
-      showUsage(change.run);
-      break;
+      return list.refresh(`end ${change.run.id}`);
     case "item":
-      keep(change.item);
-      break;
+      items.put(change.item);
+      return list.refresh(change.item.id);
     case "append": {
-      const item = items.get(change.itemId) as (Item & Record<string, unknown>) | undefined;
-      if (item && STREAMED[item.type] === change.field) keep({ ...item, [change.field]: String(item[change.field]) + change.text } as Item);
-      break;
+      const item = items.get(change.itemId);
+      if (item === undefined) return;
+      items.put(grown(item, change.field, change.text));
+      return list.refresh(item.id);
     }
     case "request":
-      showRequest(change.request);
-      break;
-    case "earlier": {
-      const height = log.scrollHeight;
-      earlier.hidden = !change.earlier;
-      for (const item of change.items) if (!items.has(item.id)) keep(item);
-      for (const id of stale) draw(id);
-      stale.clear();
-      log.scrollTop += log.scrollHeight - height;
-      break;
-    }
+      return showRequest(change.request);
+    case "page":
+      reading = false;
+      items.takePage(change.page, change.anchor);
   }
 }
 
-function keep(item: Item): void {
-  items.set(item.id, item);
-  stale.add(item.id);
+function reset(shown: Shown): void {
+  if (thread?.id !== shown.thread?.id) {
+    opened.clear();
+    list.follow();
+  }
+  reading = false;
+  thread = shown.thread;
+  items = new HeldItems(shown.items, shown.gaps);
+  runs.clear();
+  for (const run of shown.runs) runs.set(run.id, run);
+  requests.replaceChildren();
+  shown.requests.forEach(showRequest);
+  composer.show(shown);
+  list.refreshAll();
 }
 
-/** Draw an item in its place, open where it was open. */
-function draw(id: string): void {
-  const item = items.get(id)!;
-  const old = elements.get(id);
-  const made = itemElement(item, item.runId === null ? undefined : runs.get(item.runId), (handoffId) => post({ type: "handoff", handoffId }));
-  if (made === undefined) return;
-  if (made instanceof HTMLDetailsElement && old instanceof HTMLDetailsElement) made.open = old.open;
-  made.dataset.ordinal = String(item.ordinal);
-  elements.set(id, made);
-  if (old) return old.replaceWith(made);
-  let before = log.lastElementChild as HTMLElement | null;
-  while (before && Number(before.dataset.ordinal ?? -1) > item.ordinal) before = before.previousElementSibling as HTMLElement | null;
-  if (before) before.after(made);
-  else log.prepend(made);
+function showRows(): void {
+  list.setRows(rowsOf(items, runs, (id) => opened.has(id)));
 }
+
+function fill(row: Row, into: HTMLElement): void {
+  into.className = `row ${row.type}-row`;
+  switch (row.type) {
+    case "item": {
+      const item = items.get(row.key)!;
+      if (drawn.get(into)?.update?.(item)) return;
+      const made = drawItem(item, surroundings);
+      drawn.set(into, made);
+      into.style.setProperty("--depth", String(row.depth));
+      return into.replaceChildren(made.root);
+    }
+    case "begin":
+      return into.replaceChildren(beginning(row.run));
+    case "end":
+      return into.replaceChildren(ending(runs.get(row.run.id)!, post));
+    case "gap":
+      return into.replaceChildren(l10n.t("Reading what is not shown yet …"));
+  }
+}
+
+const surroundings = {
+  post,
+  isOpen: (id: string) => opened.has(id),
+  setOpen: (id: string, open: boolean) => {
+    if (open) opened.add(id);
+    else opened.delete(id);
+    // What a subagent did stands in rows of its own.
+    showRows();
+  },
+  isSource: (threadId: string) => thread?.forkedFrom?.threadId === threadId,
+};
 
 function showRequest(request: RuntimeRequest): void {
   const old = requests.querySelector(`[data-request="${request.id}"]`);
@@ -125,23 +143,6 @@ function showRequest(request: RuntimeRequest): void {
   card.dataset.request = request.id;
   if (old) old.replaceWith(card);
   else requests.append(card);
-}
-
-/** Under the last item of an ended run: how it ended, what it used, and its changes. */
-function showUsage(run: Run): void {
-  if (run.completedAt === null) return;
-  const last = [...items.values()].filter((item) => item.runId === run.id).sort((a, b) => b.ordinal - a.ordinal)[0];
-  if (last === undefined) return;
-  for (const id of stale) draw(id);
-  stale.clear();
-  log.querySelector(`[data-run="${run.id}"]`)?.remove();
-  const tokens = run.usage ? ` · ${l10n.t("{0} tokens", run.usage.inputTokens + run.usage.outputTokens)}` : "";
-  const line = element("div", `end ${run.status}`, `${run.provider} · ${run.status}${run.failure ? `: ${run.failure.message}` : ""}${tokens} `);
-  if (run.baselineCheckpointId !== null) line.append(button(l10n.t("Changes"), () => post({ type: "diff", runId: run.id }), "link"));
-  line.dataset.run = run.id;
-  line.dataset.ordinal = String(last.ordinal + 0.5);
-  const after = [...log.children].reverse().find((child) => Number((child as HTMLElement).dataset.ordinal ?? -1) <= last.ordinal);
-  after?.after(line);
 }
 
 post({ type: "ready" });
