@@ -327,3 +327,20 @@ async def test_nobody_but_the_agent_of_the_run_at_work_gives_work_away(tmp_path:
         await editor.call("run/interrupt", run_id=run.id)
         await editor.ended(run)
         assert len((await editor.call("thread/list", workspace=workspace.as_uri())).threads) == 1
+
+
+async def test_a_call_that_the_agent_gives_up_ends_the_child_and_not_the_run(tmp_path: Path, workspace: Path) -> None:
+    async with editor_on(tmp_path / "data", "--rehearsal", config=DELEGATING) as editor:
+        thread = await editor.new_thread(workspace)
+        run = await editor.begin(thread, "call runs {}\nsay: ready\nsleep 600000")
+        await editor.until_output(run, "ready")
+        access = await access_of(editor, thread, "rehearsal")
+        order = asyncio.ensure_future(access.delegate("understudy", "sleep 600000", "Long"))
+        _, child_run = await at_work(editor, thread)
+        order.cancel()
+        assert (await editor.ended(child_run)).status == "interrupted"
+        await until_record(editor, thread, lambda r: isinstance(r, SubagentItem) and r.status == "interrupted")
+        (current,) = (await editor.read(thread)).runs
+        assert current.status == "running"
+        await editor.call("run/interrupt", run_id=run.id)
+        await editor.ended(run)
