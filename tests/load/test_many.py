@@ -136,6 +136,8 @@ async def test_a_thread_of_a_hundred_thousand_items_costs_the_daemon_no_more_tha
         data.mkdir()
         thread_id = await fill(data, items, workspace)
         async with editor_on(data, config=firehoses("firehose")) as editor:
+            # A first run loads what a daemon loads only once.
+            await editor.say(await editor.new_thread(workspace, "firehose"), "flood 1 99")
             read = await editor.call("thread/read", thread_id=thread_id)
             first = (await editor.call("thread/items", thread_id=thread_id)).items
             statuses = {run.ordinal: run.status for run in read.runs}
