@@ -174,6 +174,7 @@ async def test_a_claude_that_does_not_hear_an_interrupt_is_ended_and_resumed_by_
     options = options_in(workspace)
     async with opened(driver_of(claude_env, patience=Patience(cancel=0.2)), workspace) as session:
         thread = await session.start_thread(options)
+        await turn(session, thread.ref, "say: before", options)  # Claude Code may lose a first turn that it never ended
         events = session.run_turn(thread.ref, words("say: begun\nsleep 600000"), options)
         await until(events, lambda event: isinstance(event, OutputAppended))
         deaf = claude_process(claude_env)

@@ -77,6 +77,23 @@ async def test_killed_between_two_runs_it_is_started_again_and_resumed(
     assert user_blocks(model.requests[-1]) == ["say: one", "say: two"]
 
 
+async def test_a_killed_one_that_had_kept_nothing_yet_is_replaced_by_a_new_one_with_a_full_handoff(
+    claude_editor: Editor, claude_env: dict[str, str], model: ModelServer, workspace: Path
+) -> None:
+    thread = await claude_editor.new_thread(workspace, "claude")
+    run = await claude_editor.begin(thread, "say: beginning\nsleep 600000")
+    await claude_editor.until_output(run, "beginning")
+    process = claude_process(claude_env)
+    process.suspend()  # it writes its file now or then, and is to write none once that is gone
+    shutil.rmtree(Path(claude_env["CLAUDE_CONFIG_DIR"]) / "projects", ignore_errors=True)
+    process.kill()
+    run = await claude_editor.ended(run)
+    after = await claude_editor.say(thread, "say: after")
+    assert (after.status, strategy(after), codes(after.plan)) == ("completed", "full_thread_summary", ["resume_failed"])
+    assert after.provider_thread_id != run.provider_thread_id
+    assert user_blocks(model.requests[-1]) == [(await handoff_of(claude_editor, after)).sent_text, "say: after"]
+
+
 async def test_after_a_killed_daemon_no_claude_is_left_and_the_conversation_is_resumed(
     tmp_path: Path, claude_env: dict[str, str], model: ModelServer, workspace: Path
 ) -> None:

@@ -69,12 +69,16 @@ class ProviderTurn:
         try:
             ended = await self._take_down(inbox)
             await reading
+        except TurnRefused as error:
+            return Ended(status="failed", failure=error.failure)
         except ProviderError as error:
-            lost = not isinstance(error, TurnRefused) and not self.live.session.live
-            return Ended(status="failed", failure=error.failure, lost=lost)
+            self.live.loaded.discard(self.native_ref)
+            return Ended(status="failed", failure=error.failure, lost=not self.live.session.live)
         finally:
             reading.cancel()
             await asyncio.wait([reading])
+        if ended.lost:
+            self.live.loaded.discard(self.native_ref)  # so the next turn resumes it, and learns whether it was kept
         return ended
 
     async def _take_down(self, inbox: Inbox[ProviderEvent]) -> Ended:
