@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const root = join(here, "../..");
+export const root = join(here, "../..");
 const entry = join(here, "node_modules/code-server/out/node/entry.js");
 const vsix = join(root, "editors/vscode/midstream.vsix");
 /** Milliseconds within which an editor starts, and within which it does anything else. */
@@ -17,10 +17,10 @@ const START = 120_000;
 const BOUND = 30_000;
 
 /**
- * Start an editor on an empty workspace; `settings` go over those that every test needs, and `translations` are the
- * extension's texts in German, which the editor then speaks.
+ * Start an editor on an empty workspace; `settings` go over those that every test needs, `translations` are the
+ * extension's texts in German, which the editor then speaks, and `config` is the daemon's own configuration.
  */
-export async function startEditor({ settings = {}, prepare, translations, viewport = { width: 1280, height: 800 } } = {}) {
+export async function startEditor({ settings = {}, prepare, translations, config = "", viewport = { width: 1280, height: 800 } } = {}) {
   const home = mkdtempSync(join(tmpdir(), "midstream-vscode-"));
   const workspace = join(home, "workspace");
   const profile = join(home, "profile");
@@ -40,6 +40,8 @@ export async function startEditor({ settings = {}, prepare, translations, viewpo
     ...settings,
   };
   mkdirSync(workspace);
+  mkdirSync(join(home, "config/midstream"), { recursive: true });
+  writeFileSync(join(home, "config/midstream/config.toml"), config);
   for (const scope of ["User", "Machine"]) {
     mkdirSync(join(profile, scope), { recursive: true });
     writeFileSync(join(profile, scope, "settings.json"), JSON.stringify(whole));

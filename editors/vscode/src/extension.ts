@@ -1,20 +1,23 @@
 /** Wires the parts of the extension together. */
 import * as vscode from "vscode";
+import { chooseAttachments, chooseFiles, fileOf, problemsOf, selectionOf } from "./attachments";
 import { CHECKPOINT_SCHEME, CheckpointDocuments, type CheckpointFile, CheckpointTree, showChanges } from "./checkpoints";
 import { HANDOFF_SCHEME, HandoffDocuments } from "./handoffDocuments";
 import { OUTPUT_SCHEME, OutputDocuments } from "./outputDocuments";
 import type { Checkpoint, Thread } from "./protocol";
+import { chooseAgent } from "./providerPicker";
 import { restore } from "./restore";
 import { messageOf, Session } from "./session";
-import { cancelHandoff, chooseProvider, preview, regenerate, sendWithHandoff, switchTo } from "./switching";
+import { cancelHandoff, preview, regenerate, sendWithHandoff } from "./switching";
 import { threadCommands } from "./threadCommands";
 import { ThreadTree } from "./threadTree";
 import { THREAD_PANEL, ThreadView } from "./threadView";
+import { hear } from "./viewCommands";
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Midstream", { log: true });
-  const session = new Session(context.workspaceState, log);
-  const view = new ThreadView(context.extensionUri, () => session.whole(), (message) => session.hear(message));
+  const session = new Session(context.workspaceState, log, context.storageUri);
+  const view = new ThreadView(context.extensionUri, () => session.whole(), (message) => hear(session, message));
   const documents = new HandoffDocuments(() => session.daemon);
   const workspace = () => vscode.workspace.workspaceFolders?.[0] && vscode.Uri.file(vscode.workspace.workspaceFolders[0].uri.fsPath).toString();
   const threads = new ThreadTree(() => session.running, workspace);
@@ -66,11 +69,14 @@ export function activate(context: vscode.ExtensionContext): void {
   register("interrupt", () => session.interrupt());
   register("showLog", async () => log.show());
   register("filterThreads", async () => threads.refresh(await vscode.window.showInputBox({ prompt: vscode.l10n.t("Threads whose title contains") })));
-  register("switch", async () => {
-    const provider = await chooseProvider(session.knownProviders);
-    if (provider !== undefined) await switchTo(session.daemon, await session.current(), provider.kind);
-  });
-  register("previewHandoff", async () => preview(session.daemon, await session.current()));
+  register("switch", () => chooseAgent(session));
+  register("attach", async () => session.attach(await chooseAttachments()));
+  register("attachSelection", async () => session.attach([selectionOf(vscode.window.activeTextEditor)]));
+  register("attachProblems", async () => session.attach([problemsOf(vscode.window.activeTextEditor?.document.uri)]));
+  register("attachFile", async (file?: vscode.Uri, files?: vscode.Uri[]) =>
+    session.attach(file === undefined ? await chooseFiles() : (files ?? [file]).map(fileOf)),
+  );
+  register("previewHandoff", async () => preview(session.daemon, await session.settled()));
   register("sendHandoff", async (uri?: vscode.Uri) => sendWithHandoff(session.daemon, documents, shownHandoff(uri)));
   register("cancelHandoff", async (uri?: vscode.Uri) => cancelHandoff(session.daemon, documents, shownHandoff(uri)));
   register("regenerateHandoff", async (uri?: vscode.Uri) => regenerate(session.daemon, documents, shownHandoff(uri)));

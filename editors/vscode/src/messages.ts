@@ -1,6 +1,6 @@
 /** What the extension and the thread view tell each other. */
 import type { Page, PageAnchor } from "./heldItems";
-import type { Answer, Item, Provider, Run, RuntimeRequest, Thread } from "./protocol";
+import type { Answer, Item, ModelSelection, Provider, Run, RuntimeRequest, Thread } from "./protocol";
 
 type Decision = RuntimeRequest["options"][number]["decision"];
 
@@ -13,6 +13,8 @@ export interface Shown {
   /** The items before which some are not held. */
   readonly gaps: readonly string[];
   readonly draft: string;
+  /** The names of what goes with the next message. */
+  readonly attachments: readonly string[];
   readonly problem: string | null;
 }
 
@@ -23,6 +25,9 @@ export type Change =
   | { readonly type: "item"; readonly item: Item }
   | { readonly type: "request"; readonly request: RuntimeRequest }
   | { readonly type: "page"; readonly page: Page; readonly anchor: PageAnchor }
+  | { readonly type: "attachments"; readonly attachments: readonly string[] }
+  /** Words that could not be sent come back. */
+  | { readonly type: "unsent"; readonly text: string }
   | { readonly type: "append"; readonly itemId: string; readonly field: string; readonly text: string };
 
 /** Batches are numbered from 1 after each `ready`; a view that finds a gap asks anew with `ready`. */
@@ -42,12 +47,16 @@ export type FromView =
   | { readonly type: "copy"; readonly text: string }
   | { readonly type: "thread"; readonly threadId: string }
   | { readonly type: "interrupt" }
-  | { readonly type: "switch"; readonly provider: string }
+  | { readonly type: "attach" }
+  | { readonly type: "detach"; readonly name: string }
+  | { readonly type: "select"; readonly selection: ModelSelection }
+  | { readonly type: "chooseProvider" }
+  | { readonly type: "mode"; readonly runtimeMode: Thread["runtimeMode"] }
   | { readonly type: "preview" }
   | { readonly type: "handoff"; readonly handoffId: string }
   | { readonly type: "respond"; readonly requestId: string; readonly optionId?: string; readonly decision?: Decision; readonly answers?: Answer[]; readonly message?: string }
   | { readonly type: "cancelRun"; readonly runId: string }
-  | { readonly type: "editRun"; readonly runId: string }
-  | { readonly type: "moveUp"; readonly runId: string; readonly beforeRunId: string }
+  | { readonly type: "editRun"; readonly runId: string; readonly text: string }
+  | { readonly type: "moveRun"; readonly runId: string; readonly beforeRunId: string | null }
   | { readonly type: "resumeQueue" }
   | { readonly type: "diff"; readonly runId: string };

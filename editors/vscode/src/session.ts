@@ -1,31 +1,35 @@
-/** One window's session: the daemon, the thread that is open, and what the thread view asks for. */
+/** One window's session: the daemon, the thread that is open, and what is to be sent. */
 import * as vscode from "vscode";
-import { showRun } from "./checkpoints";
+import { labelOf } from "./attachments";
 import { Daemon } from "./client";
+import { DraftStore } from "./draft";
 import { Following } from "./following";
-import type { Change, FromView } from "./messages";
-import type { Provider, Run, Thread } from "./protocol";
-import { openOutput } from "./outputDocuments";
-import { openHandoff, preview, switchTo } from "./switching";
+import type { PageAnchor } from "./heldItems";
+import type { Change, Delivery } from "./messages";
+import type { Attachment, ModelSelection, Provider, Run, Thread } from "./protocol";
+import { wireUri } from "./uris";
 
 const THREAD = "midstream.thread";
-const DRAFT = "midstream.draft";
 const ACTIVE: readonly Run["status"][] = ["starting", "running", "waiting"];
 
 export class Session implements vscode.Disposable {
   private started: { readonly daemon: Daemon; readonly following: Following } | undefined;
   private providers: readonly Provider[] = [];
   private problem: string | null = null;
-  /** Settles once the provider chosen last is the thread's: what is sent or previewed afterwards is for that one. */
+  /** Settles once what was chosen last is the thread's: what is sent or previewed afterwards is by it. */
   private choosing: Promise<unknown> = Promise.resolve();
   private readonly changed = new vscode.EventEmitter<Change | "reset">();
   /** What changed of what the view shows. */
   readonly onChange = this.changed.event;
+  readonly draft: DraftStore;
 
   constructor(
     private readonly memory: vscode.Memento,
     private readonly log: vscode.LogOutputChannel,
-  ) {}
+    storage: vscode.Uri | undefined,
+  ) {
+    this.draft = new DraftStore(storage && vscode.Uri.joinPath(storage, "draft.json").fsPath, labelOf);
+  }
 
   /** Start the daemon and open the thread that was open last; what goes wrong is shown in the view. */
   async start(): Promise<void> {
@@ -80,7 +84,8 @@ export class Session implements vscode.Disposable {
       requests: [...(model?.requests.values() ?? [])],
       providers: this.providers,
       gaps: [...(model?.items.gapsBefore() ?? [])],
-      draft: this.memory.get<string>(DRAFT, ""),
+      draft: this.draft.draft.text,
+      attachments: this.draft.names,
       problem: this.problem,
     };
     return { type: "reset", shown };
@@ -92,7 +97,7 @@ export class Session implements vscode.Disposable {
   }
 
   async create(): Promise<Thread> {
-    const workspace = vscode.Uri.file(this.workspace.fsPath).toString();
+    const workspace = wireUri(this.workspace);
     const { thread } = await this.daemon.request("thread/create", { workspace });
     await this.open(thread);
     return thread;
@@ -108,85 +113,79 @@ export class Session implements vscode.Disposable {
     if (active !== undefined) await this.daemon.request("run/interrupt", { runId: active.id });
   }
 
-  /** Do what the user asked for in the thread view. */
-  async hear(message: FromView): Promise<void> {
+  /** Set who answers next. */
+  select(selection: ModelSelection): Promise<void> {
+    return this.choose((threadId) => this.daemon.request("provider/switch", { threadId, selection }));
+  }
+
+  /** Set what agents may do without asking. */
+  allow(runtimeMode: Thread["runtimeMode"]): Promise<void> {
+    return this.choose((threadId) => this.daemon.request("thread/update", { threadId, runtimeMode }));
+  }
+
+  private async choose(set: (threadId: string) => Promise<unknown>): Promise<void> {
+    const before = this.choosing.catch(() => undefined);
+    const choosing = before.then(() => this.current()).then(({ id }) => set(id));
+    this.choosing = choosing;
+    await choosing.finally(() => this.choosing === choosing && (this.choosing = Promise.resolve()));
+  }
+
+  /** The thread that a message goes to, once what was chosen last is the thread's. */
+  async settled(): Promise<Thread> {
+    await this.choosing;
+    return this.current();
+  }
+
+  async send(text: string, delivery: Delivery): Promise<void> {
+    const taken = this.draft.take(text);
+    this.tellAttachments();
     try {
-      await this.obey(message);
+      const { id } = await this.settled();
+      await this.daemon.request("run/start", { threadId: id, message: { text, attachments: [...taken.attachments] }, delivery });
     } catch (error) {
-      void vscode.window.showErrorMessage(messageOf(error));
-      if (message.type !== "send") return;
-      await this.memory.update(DRAFT, message.text);
-      this.changed.fire("reset");
+      this.draft.putBack(taken);
+      this.changed.fire({ type: "unsent", text });
+      this.tellAttachments();
+      throw error;
     }
   }
 
-  private async obey(message: FromView): Promise<void> {
-    switch (message.type) {
-      case "send": {
-        await this.choosing;
-        const { id } = await this.current();
-        await this.daemon.request("run/start", { threadId: id, message: { text: message.text }, delivery: message.delivery });
-        return;
-      }
-      case "draft":
-        return void (await this.memory.update(DRAFT, message.text));
-      case "page":
-        return this.started?.following.readPage(message.anchor);
-      case "output":
-        return openOutput(message);
-      case "copy":
-        return void (await vscode.env.clipboard.writeText(message.text));
-      case "thread":
-        return this.open((await this.daemon.request("thread/read", { threadId: message.threadId })).thread);
-      case "interrupt":
-        return this.interrupt();
-      case "switch":
-        this.choosing = this.current().then((thread) => switchTo(this.daemon, thread, message.provider));
-        return void (await this.choosing.finally(() => (this.choosing = Promise.resolve())));
-      case "preview":
-        await this.choosing;
-        return preview(this.daemon, await this.current());
-      case "handoff":
-        return openHandoff(message.handoffId);
-      case "respond": {
-        const { type: _, ...answer } = message;
-        return void (await this.daemon.request("request/respond", answer));
-      }
-      case "cancelRun":
-        return void (await this.daemon.request("run/cancel", { runId: message.runId }));
-      case "editRun": {
-        const value = this.runs().find((run) => run.id === message.runId)?.message.text ?? "";
-        const text = await vscode.window.showInputBox({ value, prompt: vscode.l10n.t("The queued message") });
-        if (text) await this.daemon.request("run/edit", { runId: message.runId, text });
-        return;
-      }
-      case "moveUp":
-        return void (await this.daemon.request("run/reorder", { runId: message.runId, beforeRunId: message.beforeRunId }));
-      case "resumeQueue":
-        return void (await this.daemon.request("queue/resume", { threadId: (await this.current()).id }));
-      case "diff": {
-        const run = this.runs().find((held) => held.id === message.runId);
-        return run && showRun(this.daemon, this.workspace, run);
-      }
-      case "ready":
-        return;
-    }
+  async attach(attachments: readonly Attachment[]): Promise<void> {
+    this.draft.attach(attachments);
+    this.tellAttachments();
+  }
+
+  async detach(name: string): Promise<void> {
+    this.draft.detach(name);
+    this.tellAttachments();
+  }
+
+  run(id: string): Run | undefined {
+    return this.started?.following.model?.runs.get(id);
+  }
+
+  async readPage(anchor: PageAnchor): Promise<void> {
+    await this.started?.following.readPage(anchor);
+  }
+
+  async readProviders(refresh = false): Promise<void> {
+    this.providers = (await this.daemon.request("provider/list", { refresh })).providers;
+    this.changed.fire("reset");
+  }
+
+  private tellAttachments(): void {
+    this.changed.fire({ type: "attachments", attachments: this.draft.names });
   }
 
   private runs(): readonly Run[] {
     return [...(this.started?.following.model?.runs.values() ?? [])];
   }
 
-  private async readProviders(): Promise<void> {
-    this.providers = (await this.daemon.request("provider/list", {})).providers;
-    this.changed.fire("reset");
-  }
-
   private async openLast(): Promise<void> {
     const last = this.memory.get<string>(THREAD);
     const workspace = vscode.workspace.workspaceFolders?.[0]?.uri;
     if (workspace === undefined) return;
-    const { threads } = await this.daemon.request("thread/list", { workspace: vscode.Uri.file(workspace.fsPath).toString() });
+    const { threads } = await this.daemon.request("thread/list", { workspace: wireUri(workspace) });
     const thread = threads.find((listed) => listed.id === last) ?? threads[0];
     if (thread !== undefined) await this.open(thread);
   }

@@ -1,27 +1,8 @@
-/** Choosing who answers next, and looking at what they will be told. */
+/** Looking at what the next agent will be told, and changing it. */
 import * as vscode from "vscode";
 import type { Daemon } from "./client";
 import { HandoffDocuments } from "./handoffDocuments";
-import type { Provider, SwitchPlan, Thread } from "./protocol";
-
-export interface ProviderPick extends vscode.QuickPickItem {
-  readonly provider: Provider;
-}
-
-/** Let the user choose a provider; those that cannot be used say why. */
-export async function chooseProvider(providers: readonly Provider[]): Promise<Provider | undefined> {
-  const picks = providers.map((provider): ProviderPick => {
-    const problem = provider.problem && `${provider.problem.message} ${provider.problem.action ?? ""}`;
-    return { label: provider.label, description: provider.version ?? "", detail: problem ?? "", provider };
-  });
-  const chosen = await vscode.window.showQuickPick(picks, { placeHolder: vscode.l10n.t("Who answers the next message?") });
-  return chosen?.provider;
-}
-
-export async function switchTo(daemon: Daemon, thread: Thread, provider: string): Promise<SwitchPlan> {
-  const { plan } = await daemon.request("provider/switch", { threadId: thread.id, selection: { provider, model: null } });
-  return plan;
-}
+import type { Thread } from "./protocol";
 
 /** Open what the next run's provider would be told; where it is told nothing, say why. */
 export async function preview(daemon: Daemon, thread: Thread): Promise<void> {

@@ -1,67 +1,86 @@
-/** Where the user writes, and chooses who answers; above it what waits in the queue. */
+/** Where the user writes; around it what waits in the queue, what goes with the message, and who answers. */
 import * as l10n from "@vscode/l10n";
 import type { Delivery, FromView, Shown } from "../messages";
-import type { Run } from "../protocol";
+import type { Run, Thread } from "../protocol";
+import { joined } from "../unsent";
 import { button, element } from "./dom";
+import { Pickers } from "./pickers";
+import { Queue } from "./queue";
+
+const ACTIVE: readonly Run["status"][] = ["starting", "running", "waiting"];
 
 export class Composer {
   readonly root = element("footer", "composer");
   private readonly text = element("textarea", "");
-  private readonly queue = element("ol", "queue");
-  private readonly provider = element("select", "");
+  private readonly attachments = element("ul", "chips");
   private readonly problem = element("p", "problem");
   private readonly send = button(l10n.t("Send"), () => this.deliver("auto"), "primary");
   private readonly steer = button(l10n.t("Steer"), () => this.deliver("steer"));
   private readonly stop = button(l10n.t("Interrupt"), () => this.post({ type: "interrupt" }));
+  private readonly queue: Queue;
+  private readonly pickers: Pickers;
+  /** From then on the words in the box are newer than those that were kept. */
+  private shown = false;
 
   constructor(private readonly post: (message: FromView) => void) {
+    this.queue = new Queue(post);
+    this.pickers = new Pickers(post);
     this.text.setAttribute("aria-label", l10n.t("Message"));
     this.text.placeholder = l10n.t("Message to the agent (Enter sends, Shift+Enter breaks the line)");
     this.text.rows = 3;
-    this.text.addEventListener("input", () => post({ type: "draft", text: this.text.value }));
+    this.text.addEventListener("input", () => this.keepDraft());
     this.text.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
       this.deliver("auto");
     });
-    this.provider.setAttribute("aria-label", l10n.t("Who answers the next message"));
-    this.provider.addEventListener("change", () => post({ type: "switch", provider: this.provider.value }));
+    this.attachments.setAttribute("aria-label", l10n.t("What goes with the message"));
     this.problem.setAttribute("role", "alert");
+    const attach = button(l10n.t("Attach…"), () => post({ type: "attach" }));
     const preview = button(l10n.t("Preview handoff"), () => post({ type: "preview" }));
-    this.root.append(this.queue, this.problem, this.text, element("div", "answers", this.provider, preview, this.steer, this.stop, this.send));
+    const actions = element("div", "answers", attach, preview, this.steer, this.stop, this.send);
+    this.root.append(this.queue.root, this.problem, this.attachments, this.text, this.pickers.root, actions);
   }
 
   show(shown: Shown): void {
-    this.text.value = shown.draft;
+    if (!this.shown) this.text.value = shown.draft;
+    this.shown = true;
     this.problem.textContent = shown.problem ?? "";
-    this.provider.replaceChildren(
-      ...shown.providers.map((provider) => {
-        const option = element("option", "", provider.problem === null ? provider.label : `${provider.label}: ${provider.problem.message}`);
-        option.value = provider.kind;
-        option.disabled = !provider.installed || provider.authenticated === false;
-        return option;
+    this.showAttachments(shown.attachments);
+    this.pickers.show(shown.providers);
+  }
+
+  showAttachments(names: readonly string[]): void {
+    this.attachments.hidden = names.length === 0;
+    this.attachments.replaceChildren(
+      ...names.map((name) => {
+        const remove = button("×", () => this.post({ type: "detach", name }), "link");
+        remove.setAttribute("aria-label", l10n.t("Leave out {0}", name));
+        return element("li", "chip", name, " ", remove);
       }),
     );
   }
 
-  /** Show who answers next, and what of the runs waits or goes on. */
-  refresh(selected: string, held: boolean, runs: readonly Run[]): void {
-    this.provider.value = selected;
-    const active = runs.some((run) => ["starting", "running", "waiting"].includes(run.status));
-    this.stop.hidden = this.steer.hidden = !active;
-    this.send.textContent = active ? l10n.t("Queue") : l10n.t("Send");
-    const queued = runs.filter((run) => run.status === "queued").sort((a, b) => (a.queuePosition ?? 0) - (b.queuePosition ?? 0));
-    this.queue.replaceChildren(...queued.map((run, index) => this.queued(run, queued[index - 1])));
-    if (!held || queued.length === 0) return;
-    const goOn = button(l10n.t("Go on"), () => this.post({ type: "resumeQueue" }));
-    this.queue.append(element("li", "", l10n.t("The queue is held."), " ", goOn));
+  /** Take back words that could not be sent. */
+  takeBack(unsent: string): void {
+    this.text.value = joined(unsent, this.text.value);
+    this.keepDraft();
   }
 
-  private queued(run: Run, before: Run | undefined): HTMLElement {
-    const up = before && button(l10n.t("Move up"), () => this.post({ type: "moveUp", runId: run.id, beforeRunId: before.id }), "link");
-    const edit = button(l10n.t("Edit"), () => this.post({ type: "editRun", runId: run.id }), "link");
-    const cancel = button(l10n.t("Remove"), () => this.post({ type: "cancelRun", runId: run.id }), "link");
-    return element("li", "", element("span", "badge", run.provider), ` ${run.message.text} `, up, edit, cancel);
+  /** Show who answers next, and what of the runs waits or goes on. */
+  refresh(thread: Thread | null, runs: readonly Run[]): void {
+    this.pickers.refresh(thread);
+    this.queue.refresh(thread?.queueHeld ?? false, runs);
+    const active = runs.find((run) => ACTIVE.includes(run.status));
+    this.stop.hidden = this.steer.hidden = active === undefined;
+    const unsteerable = active && this.pickers.provider(active.provider)?.capabilities.steer === false;
+    this.steer.disabled = unsteerable === true;
+    this.steer.title = unsteerable ? l10n.t("This agent takes no words while it works.") : "";
+    this.send.textContent = active ? l10n.t("Queue") : l10n.t("Send");
+  }
+
+  private keepDraft(): void {
+    this.post({ type: "draft", text: this.text.value });
   }
 
   private deliver(delivery: Delivery): void {
@@ -69,6 +88,5 @@ export class Composer {
     if (text === "") return;
     this.text.value = "";
     this.post({ type: "send", text, delivery });
-    this.post({ type: "draft", text: "" });
   }
 }

@@ -53,7 +53,7 @@ addEventListener("message", ({ data }: MessageEvent<Batch>) => {
   expected += 1;
   for (const change of data.changes) take(change);
   if (data.changes.some((change) => change.type !== "append")) showRows();
-  composer.refresh(thread?.selection.provider ?? "", thread?.queueHeld ?? false, [...runs.values()]);
+  composer.refresh(thread, [...runs.values()]);
 });
 
 function take(change: Change): void {
@@ -78,6 +78,10 @@ function take(change: Change): void {
     }
     case "request":
       return showRequest(change.request);
+    case "attachments":
+      return composer.showAttachments(change.attachments);
+    case "unsent":
+      return composer.takeBack(change.text);
     case "page":
       reading = false;
       items.takePage(change.page, change.anchor);

@@ -1,0 +1,48 @@
+/** What the user can ask for in the thread view. */
+import * as vscode from "vscode";
+import { chooseAttachments } from "./attachments";
+import { showRun } from "./checkpoints";
+import type { FromView } from "./messages";
+import { openOutput } from "./outputDocuments";
+import { chooseAgent } from "./providerPicker";
+import { messageOf, type Session } from "./session";
+import { openHandoff, preview } from "./switching";
+
+type Asked = Exclude<FromView, { type: "ready" }>;
+type Act<T> = (session: Session, message: Extract<Asked, { type: T }>) => unknown;
+
+const acts: { readonly [T in Asked["type"]]: Act<T> } = {
+  send: (session, { text, delivery }) => session.send(text, delivery),
+  draft: ({ draft }, { text }) => draft.write(text),
+  attach: async (session) => session.attach(await chooseAttachments()),
+  detach: (session, { name }) => session.detach(name),
+  page: (session, { anchor }) => session.readPage(anchor),
+  output: (_, message) => openOutput(message),
+  copy: async (_, { text }) => vscode.env.clipboard.writeText(text),
+  thread: async (session, { threadId }) => session.open((await session.daemon.request("thread/read", { threadId })).thread),
+  interrupt: (session) => session.interrupt(),
+  select: (session, { selection }) => session.select(selection),
+  chooseProvider: chooseAgent,
+  mode: (session, { runtimeMode }) => session.allow(runtimeMode),
+  preview: async (session) => preview(session.daemon, await session.settled()),
+  handoff: (_, { handoffId }) => openHandoff(handoffId),
+  respond: ({ daemon }, { type: _, ...answer }) => daemon.request("request/respond", answer),
+  cancelRun: ({ daemon }, { runId }) => daemon.request("run/cancel", { runId }),
+  editRun: ({ daemon }, { runId, text }) => daemon.request("run/edit", { runId, text }),
+  moveRun: ({ daemon }, { runId, beforeRunId }) => daemon.request("run/reorder", { runId, beforeRunId }),
+  resumeQueue: async (session) => session.daemon.request("queue/resume", { threadId: (await session.current()).id }),
+  diff: async (session, { runId }) => {
+    const run = session.run(runId);
+    return run && showRun(session.daemon, session.workspace, run);
+  },
+};
+
+/** Do what the user asked for; what goes wrong is shown. */
+export async function hear(session: Session, message: FromView): Promise<void> {
+  if (message.type === "ready") return;
+  try {
+    await (acts[message.type] as Act<Asked["type"]>)(session, message);
+  } catch (error) {
+    void vscode.window.showErrorMessage(messageOf(error));
+  }
+}
