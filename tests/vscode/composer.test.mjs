@@ -32,7 +32,7 @@ afterEach((context) => editor?.keep(context));
 test("an agent that cannot be used says why and what to do, and is not chosen", async () => {
   const { page, view } = editor;
   assert.equal(await view.getByLabel("Who answers the next message").locator("option", { hasText: "Absent (not installed)" }).isDisabled(), true);
-  await view.getByRole("button", { name: "Agents…" }).click();
+  await view.getByRole("button", { name: "All agents" }).click();
   const row = page.locator(".quick-input-list .monaco-list-row", { hasText: "Absent" });
   await row.getByText(/cannot be started.*providers\.absent\.command/).waitFor();
   await row.click();
@@ -42,7 +42,7 @@ test("an agent that cannot be used says why and what to do, and is not chosen", 
 
 test("an agent is chosen with its model, and the run goes by both", async () => {
   const { page, view } = editor;
-  await view.getByRole("button", { name: "Agents…" }).click();
+  await view.getByRole("button", { name: "All agents" }).click();
   await page.locator(".quick-input-list .monaco-list-row", { hasText: "Quartet" }).click();
   await page.locator(".quick-input-list .monaco-list-row", { hasText: "violin" }).click();
   await view.getByLabel("Model").locator("option:checked", { hasText: "violin" }).waitFor({ state: "attached" });
@@ -103,6 +103,19 @@ test("files are attached from the explorer and from a list, and one of them is l
   await view.locator(".chip", { hasText: "broken.json" }).waitFor();
   await view.getByRole("button", { name: "Leave out a.txt" }).click();
   await view.locator(".chip", { hasText: /^a\.txt/ }).waitFor({ state: "detached" });
+});
+
+test("in a narrow side bar the pickers and buttons take three rows, and none is cut off", async () => {
+  const { view } = editor;
+  const { rows, cut, count } = await view.locator(".composer").evaluate((composer) => {
+    composer.style.width = "240px";
+    const shown = [...composer.querySelectorAll(".pickers > *, .answers > *")].filter((child) => child.offsetHeight > 0);
+    const edge = composer.getBoundingClientRect().right;
+    const boxes = shown.map((child) => child.getBoundingClientRect());
+    composer.style.width = "";
+    return { rows: new Set(boxes.map(({ top }) => top)).size, cut: boxes.some(({ right }) => right > edge), count: boxes.length };
+  });
+  assert.ok(count >= 6 && rows <= 3 && !cut, `${count} in ${rows} rows${cut ? ", one cut off" : ""}`);
 });
 
 test("a reload brings back the words and what goes with them", async () => {

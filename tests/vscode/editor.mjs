@@ -103,6 +103,8 @@ export function threadOf(page) {
 
 /** Choose a command by its title, as a user does. */
 export async function command(page, title) {
+  // What is typed into a list that is closing is lost.
+  await page.locator(".quick-input-widget").first().waitFor({ state: "hidden" });
   await page.keyboard.press("F1");
   await page.locator(".quick-input-widget input").first().fill(`>${title}`);
   await page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().click();

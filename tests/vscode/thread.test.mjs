@@ -40,6 +40,7 @@ test("another agent is told what the user made of the handoff, and the divider s
   const { page, view } = editor;
   await view.getByLabel("Who answers the next message").selectOption("understudy");
   await view.getByRole("button", { name: "Preview handoff" }).click();
+  await view.getByRole("button", { name: "Edit handoff" }).click();
   const document = page.locator(".editor-instance .monaco-editor .view-lines").first();
   await document.getByText("The user asked").waitFor();
   await document.click();

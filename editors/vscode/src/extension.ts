@@ -2,13 +2,14 @@
 import * as vscode from "vscode";
 import { chooseAttachments, chooseFiles, fileOf, problemsOf, selectionOf } from "./attachments";
 import { CHECKPOINT_SCHEME, CheckpointDocuments, type CheckpointFile, CheckpointTree, showChanges } from "./checkpoints";
-import { HANDOFF_SCHEME, HandoffDocuments } from "./handoffDocuments";
+import { showError } from "./errors";
+import { HANDOFF_SCHEME } from "./handoffDocuments";
 import { OUTPUT_SCHEME, OutputDocuments } from "./outputDocuments";
 import type { Checkpoint, Thread } from "./protocol";
 import { chooseAgent } from "./providerPicker";
 import { restore } from "./restore";
-import { messageOf, Session } from "./session";
-import { cancelHandoff, preview, regenerate, sendWithHandoff } from "./switching";
+import { Session } from "./session";
+import { cancelHandoff, regenerate, sendWithHandoff } from "./switching";
 import { threadCommands } from "./threadCommands";
 import { ThreadTree } from "./threadTree";
 import { THREAD_PANEL, ThreadView } from "./threadView";
@@ -18,13 +19,12 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Midstream", { log: true });
   const session = new Session(context.workspaceState, log, context.storageUri);
   const view = new ThreadView(context.extensionUri, () => session.whole(), (message) => hear(session, message));
-  const documents = new HandoffDocuments(() => session.daemon);
   const workspace = () => vscode.workspace.workspaceFolders?.[0] && vscode.Uri.file(vscode.workspace.workspaceFolders[0].uri.fsPath).toString();
   const threads = new ThreadTree(() => session.running, workspace);
   const checkpoints = new CheckpointTree(() => session.running, () => session.thread?.id);
   const status = vscode.window.createStatusBarItem("midstream", vscode.StatusBarAlignment.Right);
   status.command = "midstream.switch";
-  context.subscriptions.push(log, session, view, documents, threads, checkpoints, status);
+  context.subscriptions.push(log, session, view, threads, checkpoints, status);
 
   session.onChange((change) => {
     if (change === "reset") view.reset();
@@ -46,7 +46,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.window.registerWebviewPanelSerializer(THREAD_PANEL, view),
     vscode.window.registerTreeDataProvider("midstream.threads", threads),
     vscode.window.registerTreeDataProvider("midstream.checkpoints", checkpoints),
-    vscode.workspace.registerFileSystemProvider(HANDOFF_SCHEME, documents, { isCaseSensitive: true }),
+    vscode.workspace.registerFileSystemProvider(HANDOFF_SCHEME, session.handoffs, { isCaseSensitive: true }),
     vscode.workspace.registerTextDocumentContentProvider(CHECKPOINT_SCHEME, new CheckpointDocuments(() => session.daemon)),
     vscode.workspace.registerTextDocumentContentProvider(OUTPUT_SCHEME, new OutputDocuments(() => session.daemon)),
   );
@@ -54,7 +54,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const register = <A extends unknown[]>(name: string, act: (...args: A) => Promise<unknown>) =>
     context.subscriptions.push(
       vscode.commands.registerCommand(`midstream.${name}`, (...args: A) =>
-        act(...args).catch((error: unknown) => void vscode.window.showErrorMessage(messageOf(error))),
+        act(...args).catch(showError),
       ),
     );
   const shownHandoff = (uri?: vscode.Uri) => {
@@ -76,10 +76,10 @@ export function activate(context: vscode.ExtensionContext): void {
   register("attachFile", async (file?: vscode.Uri, files?: vscode.Uri[]) =>
     session.attach(file === undefined ? await chooseFiles() : (files ?? [file]).map(fileOf)),
   );
-  register("previewHandoff", async () => preview(session.daemon, await session.settled()));
-  register("sendHandoff", async (uri?: vscode.Uri) => sendWithHandoff(session.daemon, documents, shownHandoff(uri)));
-  register("cancelHandoff", async (uri?: vscode.Uri) => cancelHandoff(session.daemon, documents, shownHandoff(uri)));
-  register("regenerateHandoff", async (uri?: vscode.Uri) => regenerate(session.daemon, documents, shownHandoff(uri)));
+  register("previewHandoff", () => session.preview());
+  register("sendHandoff", async (uri?: vscode.Uri) => sendWithHandoff(session, shownHandoff(uri)));
+  register("cancelHandoff", async (uri?: vscode.Uri) => cancelHandoff(session, shownHandoff(uri)));
+  register("regenerateHandoff", async (uri?: vscode.Uri) => regenerate(session, { handoffId: (await session.handoffs.of(shownHandoff(uri))).id }));
   register("createCheckpoint", async () => {
     await session.daemon.request("checkpoint/create", { threadId: (await session.current()).id });
     checkpoints.refresh();

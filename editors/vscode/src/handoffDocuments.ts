@@ -1,4 +1,4 @@
-/** Handoffs as editable documents, `midstream-handoff:/<id>/Handoff.md`: saved ones become `manual_context`. */
+/** Handoffs as editable documents, `midstream-handoff:/Handoff.md?<id>`: saved ones become `manual_context`. */
 import * as vscode from "vscode";
 import type { Daemon } from "./client";
 import type { ContextHandoff } from "./protocol";
@@ -11,10 +11,20 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
   /** By the id in the document's address, which stays while each save makes a new handoff. */
   private readonly current = new Map<string, ContextHandoff>();
 
+  private readonly superseded = new vscode.EventEmitter<{ readonly oldId: string; readonly handoff: ContextHandoff }>();
+  /** A handoff stands in the place of another one. */
+  readonly onReplaced = this.superseded.event;
+
   constructor(private readonly daemon: () => Daemon) {}
 
-  static uri(handoffId: string): vscode.Uri {
-    return vscode.Uri.from({ scheme: HANDOFF_SCHEME, path: `/${handoffId}/Handoff.md` });
+  /** Show a handoff as it is now: editable until it is sent. */
+  async open(handoffId: string): Promise<void> {
+    const { handoff } = await this.daemon().request("handoff/read", { handoffId });
+    const [id] = [...this.current].find(([, held]) => held.id === handoffId) ?? [handoffId];
+    const uri = uriOf(id);
+    this.current.set(id, handoff);
+    this.changed.fire([{ type: vscode.FileChangeType.Changed, uri }]);
+    await vscode.window.showTextDocument(uri, { preview: false });
   }
 
   /** The handoff that a document stands for now. */
@@ -27,10 +37,14 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
     return handoff;
   }
 
-  /** Put another handoff in the place of the one that a document stands for. */
-  replace(uri: vscode.Uri, handoff: ContextHandoff): void {
-    this.current.set(idOf(uri), handoff);
-    this.changed.fire([{ type: vscode.FileChangeType.Changed, uri }]);
+  /** Put a handoff in the place of the one that it was made from, or of an older state of itself. */
+  replace(old: ContextHandoff, handoff: ContextHandoff): void {
+    for (const [id, held] of this.current) {
+      if (held.id !== old.id) continue;
+      this.current.set(id, handoff);
+      this.changed.fire([{ type: vscode.FileChangeType.Changed, uri: uriOf(id) }]);
+    }
+    this.superseded.fire({ oldId: old.id, handoff });
   }
 
   async readFile(uri: vscode.Uri): Promise<Uint8Array> {
@@ -39,9 +53,9 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
   }
 
   async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
-    const { id } = await this.of(uri);
-    const { handoff } = await this.daemon().request("handoff/edit", { handoffId: id, summaryText: Buffer.from(content).toString() });
-    this.replace(uri, handoff);
+    const old = await this.of(uri);
+    const summaryText = Buffer.from(content).toString();
+    this.replace(old, (await this.daemon().request("handoff/edit", { handoffId: old.id, summaryText })).handoff);
   }
 
   async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
@@ -74,9 +88,14 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
 
   dispose(): void {
     this.changed.dispose();
+    this.superseded.dispose();
   }
 }
 
+function uriOf(id: string): vscode.Uri {
+  return vscode.Uri.from({ scheme: HANDOFF_SCHEME, path: "/Handoff.md", query: id });
+}
+
 function idOf(uri: vscode.Uri): string {
-  return uri.path.split("/")[1] ?? "";
+  return uri.query;
 }

@@ -1,5 +1,6 @@
 /** What the extension and the thread view tell each other. */
 import type { Page, PageAnchor } from "./heldItems";
+import type { Preview } from "./preview";
 import type { Answer, Item, ModelSelection, Provider, Run, RuntimeRequest, Thread } from "./protocol";
 
 type Decision = RuntimeRequest["options"][number]["decision"];
@@ -16,6 +17,7 @@ export interface Shown {
   /** The names of what goes with the next message. */
   readonly attachments: readonly string[];
   readonly problem: string | null;
+  readonly preview: Preview | null;
 }
 
 export type Change =
@@ -28,6 +30,7 @@ export type Change =
   | { readonly type: "attachments"; readonly attachments: readonly string[] }
   /** Words that could not be sent come back. */
   | { readonly type: "unsent"; readonly text: string }
+  | { readonly type: "preview"; readonly preview: Preview | null }
   | { readonly type: "append"; readonly itemId: string; readonly field: string; readonly text: string };
 
 /** Batches are numbered from 1 after each `ready`; a view that finds a gap asks anew with `ready`. */
@@ -53,6 +56,8 @@ export type FromView =
   | { readonly type: "chooseProvider" }
   | { readonly type: "mode"; readonly runtimeMode: Thread["runtimeMode"] }
   | { readonly type: "preview" }
+  | { readonly type: "closePreview" }
+  | { readonly type: "regenerate"; readonly handoffId: string }
   | { readonly type: "handoff"; readonly handoffId: string }
   | { readonly type: "respond"; readonly requestId: string; readonly optionId?: string; readonly decision?: Decision; readonly answers?: Answer[]; readonly message?: string }
   | { readonly type: "cancelRun"; readonly runId: string }

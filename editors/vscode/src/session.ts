@@ -2,11 +2,15 @@
 import * as vscode from "vscode";
 import { labelOf } from "./attachments";
 import { Daemon } from "./client";
-import { DraftStore } from "./draft";
+import { type Draft, DraftStore } from "./draft";
+import { messageOf } from "./errors";
 import { Following } from "./following";
+import { HandoffDocuments } from "./handoffDocuments";
 import type { PageAnchor } from "./heldItems";
 import type { Change, Delivery } from "./messages";
+import { type Preview, previewOf, replaced } from "./preview";
 import type { Attachment, ModelSelection, Provider, Run, Thread } from "./protocol";
+import { startRun } from "./sending";
 import { wireUri } from "./uris";
 
 const THREAD = "midstream.thread";
@@ -22,6 +26,9 @@ export class Session implements vscode.Disposable {
   /** What changed of what the view shows. */
   readonly onChange = this.changed.event;
   readonly draft: DraftStore;
+  readonly handoffs = new HandoffDocuments(() => this.daemon);
+  /** What the user looked at before they send: the next message goes with just that. */
+  previewed: Preview | null = null;
 
   constructor(
     private readonly memory: vscode.Memento,
@@ -29,6 +36,7 @@ export class Session implements vscode.Disposable {
     storage: vscode.Uri | undefined,
   ) {
     this.draft = new DraftStore(storage && vscode.Uri.joinPath(storage, "draft.json").fsPath, labelOf);
+    this.handoffs.onReplaced(({ oldId, handoff }) => this.previewed && this.show(replaced(this.previewed, oldId, handoff)));
   }
 
   /** Start the daemon and open the thread that was open last; what goes wrong is shown in the view. */
@@ -38,7 +46,10 @@ export class Session implements vscode.Disposable {
       const daemon = await Daemon.start(this.log);
       const following = new Following(daemon);
       this.started = { daemon, following };
-      following.onChange((change) => this.changed.fire(change));
+      following.onChange((change) => {
+        if (change !== "reset" && change.type === "run") this.closePreview();
+        this.changed.fire(change);
+      });
       daemon.on("provider/changed", () => void this.readProviders());
       this.problem = null;
       await this.readProviders();
@@ -87,11 +98,13 @@ export class Session implements vscode.Disposable {
       draft: this.draft.draft.text,
       attachments: this.draft.names,
       problem: this.problem,
+      preview: this.previewed,
     };
     return { type: "reset", shown };
   }
 
   async open(thread: Thread): Promise<void> {
+    this.closePreview();
     await this.memory.update(THREAD, thread.id);
     await this.started?.following.open(thread.id);
   }
@@ -124,6 +137,7 @@ export class Session implements vscode.Disposable {
   }
 
   private async choose(set: (threadId: string) => Promise<unknown>): Promise<void> {
+    this.closePreview();
     const before = this.choosing.catch(() => undefined);
     const choosing = before.then(() => this.current()).then(({ id }) => set(id));
     this.choosing = choosing;
@@ -136,18 +150,40 @@ export class Session implements vscode.Disposable {
     return this.current();
   }
 
+  /** Look at what the next agent would be told. */
+  async preview(): Promise<void> {
+    const { id, selection } = await this.settled();
+    this.show(previewOf(await this.daemon.request("handoff/preview", { threadId: id }), selection.provider));
+  }
+
+  closePreview(): void {
+    if (this.previewed !== null) this.show(null);
+  }
+
+  private show(preview: Preview | null): void {
+    this.previewed = preview;
+    this.changed.fire({ type: "preview", preview });
+  }
+
+  /** Send a message, with the handoffs that were looked at. */
   async send(text: string, delivery: Delivery): Promise<void> {
+    const handoffIds = this.previewed?.handoffs.map(({ id }) => id) ?? [];
     const taken = this.draft.take(text);
     this.tellAttachments();
     try {
       const { id } = await this.settled();
-      await this.daemon.request("run/start", { threadId: id, message: { text, attachments: [...taken.attachments] }, delivery });
+      await startRun(this.daemon, { threadId: id, message: { text, attachments: [...taken.attachments] }, delivery, handoffIds });
     } catch (error) {
-      this.draft.putBack(taken);
-      this.changed.fire({ type: "unsent", text });
-      this.tellAttachments();
+      this.takeBack(taken);
       throw error;
     }
+  }
+
+  /** Have what could not be sent in the composer again. */
+  takeBack(unsent: Draft): void {
+    this.draft.putBack(unsent);
+    this.changed.fire({ type: "unsent", text: unsent.text });
+    this.tellAttachments();
   }
 
   async attach(attachments: readonly Attachment[]): Promise<void> {
@@ -198,10 +234,7 @@ export class Session implements vscode.Disposable {
 
   dispose(): void {
     this.stop();
+    this.handoffs.dispose();
     this.changed.dispose();
   }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,54 +1,57 @@
-/** Looking at what the next agent will be told, and changing it. */
+/** Handoffs that are not sent yet: sent as the user left them, dropped, or made anew. */
 import * as vscode from "vscode";
-import type { Daemon } from "./client";
-import { HandoffDocuments } from "./handoffDocuments";
-import type { Thread } from "./protocol";
-
-/** Open what the next run's provider would be told; where it is told nothing, say why. */
-export async function preview(daemon: Daemon, thread: Thread): Promise<void> {
-  const { plan, handoffs } = await daemon.request("handoff/preview", { threadId: thread.id });
-  const why = plan.reasons.map((reason) => reason.message).join(" ");
-  const [first] = handoffs;
-  if (first === undefined) {
-    void vscode.window.showInformationMessage(vscode.l10n.t("Nothing has to be handed over. {0}", why));
-    return;
-  }
-  for (const handoff of handoffs) await openHandoff(handoff.id);
-  const { estimated, budget } = first.tokens;
-  const runs = plan.runOrdinals.join(", ");
-  void vscode.window.showInformationMessage(vscode.l10n.t("{0}, runs {1}, {2} of {3} tokens. {4}", plan.strategy, runs, estimated, budget, why));
-}
-
-export async function openHandoff(handoffId: string): Promise<void> {
-  await vscode.window.showTextDocument(HandoffDocuments.uri(handoffId), { preview: false });
-}
+import { holds } from "./preview";
+import type { ContextHandoff, HandoffRegenerateParams } from "./protocol";
+import { startRun } from "./sending";
+import type { Session } from "./session";
+import { unusable } from "./unusable";
 
 /** Send a message together with the handoff that stands in a document, as the user left it. */
-export async function sendWithHandoff(daemon: Daemon, documents: HandoffDocuments, uri: vscode.Uri): Promise<void> {
+export async function sendWithHandoff(session: Session, uri: vscode.Uri): Promise<void> {
   const document = await vscode.workspace.openTextDocument(uri);
   if (document.isDirty && !(await document.save())) return;
-  const handoff = await documents.of(uri);
+  const handoff = await session.handoffs.of(uri);
   const text = await vscode.window.showInputBox({ prompt: vscode.l10n.t("The message that goes with this handoff") });
   if (!text) return;
-  await daemon.request("run/start", { threadId: handoff.threadId, message: { text }, handoffIds: [handoff.id] });
+  const whole = holds(session.previewed, handoff.id) ? session.previewed : null;
+  const handoffIds = whole?.handoffs.map(({ id }) => id) ?? [handoff.id];
+  const selection = handoff.madeFor && { selection: handoff.madeFor.selection };
+  try {
+    await startRun(session.daemon, { threadId: handoff.threadId, message: { text }, handoffIds, ...selection });
+  } catch (error) {
+    session.takeBack({ text, attachments: [] });
+    throw error;
+  }
   await close(uri);
 }
 
-export async function cancelHandoff(daemon: Daemon, documents: HandoffDocuments, uri: vscode.Uri): Promise<void> {
-  const { id } = await documents.of(uri);
-  if (daemon.answers("handoff/discard")) await daemon.request("handoff/discard", { handoffId: id });
+export async function cancelHandoff(session: Session, uri: vscode.Uri): Promise<void> {
+  const { id } = await session.handoffs.of(uri);
+  if (session.daemon.answers("handoff/discard")) await session.daemon.request("handoff/discard", { handoffId: id });
+  if (holds(session.previewed, id)) session.closePreview();
   await close(uri);
 }
 
-/** Make the handoff of a document anew: by another summariser, or in another size. */
-export async function regenerate(daemon: Daemon, documents: HandoffDocuments, uri: vscode.Uri): Promise<void> {
-  const { id, tokens } = await documents.of(uri);
-  const summarizer = await vscode.window.showQuickPick(["deterministic", "source", "target"], { placeHolder: vscode.l10n.t("Who writes it?") });
-  if (summarizer === undefined) return;
-  const budget = await vscode.window.showInputBox({ prompt: vscode.l10n.t("At most how many tokens?"), value: String(tokens.budget), validateInput: wholeNumber });
-  if (budget === undefined) return;
-  const { handoff } = await daemon.request("handoff/regenerate", { handoffId: id, summarizer, budgetTokens: Number(budget) });
-  documents.replace(uri, handoff);
+/** Make a handoff anew: written by somebody else, or in another size. */
+export async function regenerate(session: Session, { handoffId }: { readonly handoffId: string }): Promise<void> {
+  const { handoff } = await session.daemon.request("handoff/read", { handoffId });
+  const how = await chooseHow(session, handoff);
+  if (how === undefined) return;
+  session.handoffs.replace(handoff, (await session.daemon.request("handoff/regenerate", { handoffId, ...how })).handoff);
+}
+
+type How = Pick<HandoffRegenerateParams, "summarizer" | "budgetTokens">;
+
+async function chooseHow({ knownProviders }: Session, { tokens }: ContextHandoff): Promise<How | undefined> {
+  const own = { label: vscode.l10n.t("Midstream"), description: vscode.l10n.t("at once, from what was recorded"), summarizer: "deterministic" };
+  const agents = knownProviders
+    .filter((provider) => unusable(provider) === undefined)
+    .map(({ kind, label }) => ({ label, description: vscode.l10n.t("an agent; it takes a while and costs tokens"), summarizer: kind }));
+  const writer = await vscode.window.showQuickPick([own, ...agents], { placeHolder: vscode.l10n.t("Who writes it?") });
+  if (writer === undefined) return undefined;
+  const prompt = vscode.l10n.t("At most how many tokens?");
+  const budget = await vscode.window.showInputBox({ prompt, value: String(tokens.budget), validateInput: wholeNumber });
+  return budget === undefined ? undefined : { summarizer: writer.summarizer, budgetTokens: Number(budget) };
 }
 
 function wholeNumber(text: string): string | undefined {

@@ -2,11 +2,12 @@
 import * as vscode from "vscode";
 import { chooseAttachments } from "./attachments";
 import { showRun } from "./checkpoints";
+import { showError } from "./errors";
 import type { FromView } from "./messages";
 import { openOutput } from "./outputDocuments";
 import { chooseAgent } from "./providerPicker";
-import { messageOf, type Session } from "./session";
-import { openHandoff, preview } from "./switching";
+import type { Session } from "./session";
+import { regenerate } from "./switching";
 
 type Asked = Exclude<FromView, { type: "ready" }>;
 type Act<T> = (session: Session, message: Extract<Asked, { type: T }>) => unknown;
@@ -24,8 +25,10 @@ const acts: { readonly [T in Asked["type"]]: Act<T> } = {
   select: (session, { selection }) => session.select(selection),
   chooseProvider: chooseAgent,
   mode: (session, { runtimeMode }) => session.allow(runtimeMode),
-  preview: async (session) => preview(session.daemon, await session.settled()),
-  handoff: (_, { handoffId }) => openHandoff(handoffId),
+  preview: (session) => session.preview(),
+  closePreview: async (session) => session.closePreview(),
+  handoff: ({ handoffs }, { handoffId }) => handoffs.open(handoffId),
+  regenerate: regenerate,
   respond: ({ daemon }, { type: _, ...answer }) => daemon.request("request/respond", answer),
   cancelRun: ({ daemon }, { runId }) => daemon.request("run/cancel", { runId }),
   editRun: ({ daemon }, { runId, text }) => daemon.request("run/edit", { runId, text }),
@@ -43,6 +46,6 @@ export async function hear(session: Session, message: FromView): Promise<void> {
   try {
     await (acts[message.type] as Act<Asked["type"]>)(session, message);
   } catch (error) {
-    void vscode.window.showErrorMessage(messageOf(error));
+    showError(error);
   }
 }

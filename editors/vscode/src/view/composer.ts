@@ -3,7 +3,7 @@ import * as l10n from "@vscode/l10n";
 import type { Delivery, FromView, Shown } from "../messages";
 import type { Run, Thread } from "../protocol";
 import { joined } from "../unsent";
-import { button, element } from "./dom";
+import { button, element, signButton } from "./dom";
 import { Pickers } from "./pickers";
 import { Queue } from "./queue";
 
@@ -36,7 +36,7 @@ export class Composer {
     });
     this.attachments.setAttribute("aria-label", l10n.t("What goes with the message"));
     this.problem.setAttribute("role", "alert");
-    const attach = button(l10n.t("Attach…"), () => post({ type: "attach" }));
+    const attach = signButton("+", l10n.t("Attach…"), () => post({ type: "attach" }));
     const preview = button(l10n.t("Preview handoff"), () => post({ type: "preview" }));
     const actions = element("div", "answers", attach, preview, this.steer, this.stop, this.send);
     this.root.append(this.queue.root, this.problem, this.attachments, this.text, this.pickers.root, actions);
@@ -54,8 +54,7 @@ export class Composer {
     this.attachments.hidden = names.length === 0;
     this.attachments.replaceChildren(
       ...names.map((name) => {
-        const remove = button("×", () => this.post({ type: "detach", name }), "link");
-        remove.setAttribute("aria-label", l10n.t("Leave out {0}", name));
+        const remove = signButton("×", l10n.t("Leave out {0}", name), () => this.post({ type: "detach", name }), "link");
         return element("li", "chip", name, " ", remove);
       }),
     );
@@ -77,6 +76,11 @@ export class Composer {
     this.steer.disabled = unsteerable === true;
     this.steer.title = unsteerable ? l10n.t("This agent takes no words while it works.") : "";
     this.send.textContent = active ? l10n.t("Queue") : l10n.t("Send");
+  }
+
+  /** What the user knows a provider as. */
+  nameOf(provider: string): string {
+    return this.pickers.provider(provider)?.label ?? provider;
   }
 
   private keepDraft(): void {

@@ -14,3 +14,11 @@ export function button(label: string, act: () => void, className = ""): HTMLButt
   made.addEventListener("click", act);
   return made;
 }
+
+/** A button of one sign, for where words take too much room; its label is told by a screen reader and a hover. */
+export function signButton(sign: string, label: string, act: () => void, className = "sign"): HTMLButtonElement {
+  const made = button(sign, act, className);
+  made.setAttribute("aria-label", label);
+  made.title = label;
+  return made;
+}

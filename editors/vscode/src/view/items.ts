@@ -4,13 +4,8 @@ import type { FromView } from "../messages";
 import type { FileChangeItem, ForkItem, HandoffItem, Item, MergeBackItem, Shortened, TodoItem } from "../protocol";
 import { button, element } from "./dom";
 import { Prose } from "./prose";
+import { TOLD } from "./strategies";
 
-const STRATEGIES: Record<HandoffItem["strategy"], string> = {
-  delta_since_target_last_seen: l10n.t("told what it missed"),
-  full_thread_summary: l10n.t("told the whole thread"),
-  checkpoint_summary: l10n.t("told how things stand"),
-  manual_context: l10n.t("told your own words"),
-};
 const STEPS: Record<TodoItem["steps"][number]["status"], readonly [mark: string, said: string]> = {
   pending: ["☐", l10n.t("to do")],
   running: ["▸", l10n.t("under way")],
@@ -195,7 +190,7 @@ function bad(item: Item): boolean {
 }
 
 function divider(item: HandoffItem, post: Surroundings["post"]): HTMLElement {
-  const said = `${item.fromProviders.join(", ")} → ${item.toProvider}: ${STRATEGIES[item.strategy]}`;
+  const said = `${item.fromProviders.join(", ")} → ${item.toProvider}: ${TOLD[item.strategy]}`;
   const why = element("span", "why", item.reasons.map((reason) => reason.message).join(" "));
   return element("div", "switch", element("strong", "", said), why, button(l10n.t("Exact text"), () => post({ type: "handoff", handoffId: item.handoffId }), "link"));
 }

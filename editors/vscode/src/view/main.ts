@@ -3,10 +3,12 @@ import "./language";
 import * as l10n from "@vscode/l10n";
 import { HeldItems } from "../heldItems";
 import type { Batch, Change, FromView, Shown } from "../messages";
+import type { Preview } from "../preview";
 import type { Run, RuntimeRequest, Thread } from "../protocol";
 import { Composer } from "./composer";
 import { element } from "./dom";
 import { type DrawnItem, drawItem, grown } from "./items";
+import { previewCard } from "./preview";
 import { requestCard } from "./requests";
 import { beginning, ending, lastWords } from "./runs";
 import { pageAt, type Row, rowsOf } from "./rows";
@@ -31,13 +33,14 @@ const list = new VirtualList<Row>(fill, (gap, place) => {
   post({ type: "page", anchor: pageAt(gap, place, runs) });
 });
 const requests = element("div", "requests");
+const previewed = element("div", "previews");
 /** Says to a screen reader how a run ended: the list itself is silent, as rows come and go in it while it is scrolled. */
 const spoken = element("div", "spoken");
 const composer = new Composer((message) => {
   if (message.type === "send") list.follow();
   post(message);
 });
-document.querySelector("main")!.append(list.root, spoken, requests, composer.root);
+document.querySelector("main")!.append(list.root, spoken, requests, previewed, composer.root);
 list.root.setAttribute("aria-label", l10n.t("Thread"));
 spoken.setAttribute("role", "status");
 list.root.addEventListener("click", ({ target }) => {
@@ -76,6 +79,8 @@ function take(change: Change): void {
       items.put(grown(item, change.field, change.text));
       return list.refresh(item.id);
     }
+    case "preview":
+      return showPreview(change.preview);
     case "request":
       return showRequest(change.request);
     case "attachments":
@@ -101,6 +106,7 @@ function reset(shown: Shown): void {
   requests.replaceChildren();
   shown.requests.forEach(showRequest);
   composer.show(shown);
+  showPreview(shown.preview);
   list.refreshAll();
 }
 
@@ -139,6 +145,10 @@ const surroundings = {
   },
   isSource: (threadId: string) => thread?.forkedFrom?.threadId === threadId,
 };
+
+function showPreview(preview: Preview | null): void {
+  previewed.replaceChildren(...(preview === null ? [] : [previewCard(preview, composer.nameOf(preview.provider), post)]));
+}
 
 function showRequest(request: RuntimeRequest): void {
   const old = requests.querySelector(`[data-request="${request.id}"]`);

@@ -3,7 +3,7 @@ import * as l10n from "@vscode/l10n";
 import type { FromView } from "../messages";
 import type { ModelSelection, Provider, Thread } from "../protocol";
 import { type Unusable, unusable } from "../unusable";
-import { button, element } from "./dom";
+import { element, signButton } from "./dom";
 
 const MODES: Record<Thread["runtimeMode"], () => string> = {
   approvalRequired: () => l10n.t("Asks before edits and commands"),
@@ -35,8 +35,7 @@ export class Pickers {
     this.mode.addEventListener("change", () => post({ type: "mode", runtimeMode: this.mode.value as Thread["runtimeMode"] }));
     this.mode.append(...Object.entries(MODES).map(([mode, label]) => option(mode, label())));
     this.problem.setAttribute("role", "status");
-    const all = button(l10n.t("Agents…"), () => post({ type: "chooseProvider" }));
-    all.title = l10n.t("All agents, with their models, and what is wrong with those that cannot be used");
+    const all = signButton("…", l10n.t("All agents, and what is wrong with those that cannot be used"), () => post({ type: "chooseProvider" }));
     this.root.append(this.who, this.model, this.mode, all, this.problem);
   }
 

@@ -2,7 +2,7 @@
 import * as l10n from "@vscode/l10n";
 import type { FromView } from "../messages";
 import type { Run } from "../protocol";
-import { button, element } from "./dom";
+import { button, element, signButton } from "./dom";
 
 export class Queue {
   readonly root = element("div", "queued");
@@ -43,10 +43,8 @@ export class Queue {
 
   private row(run: Run, index: number): HTMLElement {
     const act = (name: string, label: string, does: () => void) => {
-      const made = button(name, does, "link");
+      const made = signButton(name, label, does, "link");
       made.dataset.key = `${run.id} ${name}`;
-      made.setAttribute("aria-label", label);
-      made.title = label;
       return made;
     };
     const up = act("↑", l10n.t("Move up (Alt+Up)"), () => this.move(index, -1));
