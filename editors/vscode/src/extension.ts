@@ -9,6 +9,7 @@ import type { Checkpoint, Thread } from "./protocol";
 import { chooseAgent } from "./providerPicker";
 import { restore } from "./restore";
 import { Session } from "./session";
+import { PROPOSED_SCHEME, ProposedDocuments } from "./proposed";
 import { cancelHandoff, regenerate, sendWithHandoff } from "./switching";
 import { threadCommands } from "./threadCommands";
 import { ThreadTree } from "./threadTree";
@@ -48,6 +49,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.window.registerTreeDataProvider("midstream.checkpoints", checkpoints),
     vscode.workspace.registerFileSystemProvider(HANDOFF_SCHEME, session.handoffs, { isCaseSensitive: true }),
     vscode.workspace.registerTextDocumentContentProvider(CHECKPOINT_SCHEME, new CheckpointDocuments(() => session.daemon)),
+    vscode.workspace.registerTextDocumentContentProvider(PROPOSED_SCHEME, new ProposedDocuments(session)),
     vscode.workspace.registerTextDocumentContentProvider(OUTPUT_SCHEME, new OutputDocuments(() => session.daemon)),
   );
 

@@ -58,6 +58,7 @@ export type FromView =
   | { readonly type: "preview" }
   | { readonly type: "closePreview" }
   | { readonly type: "regenerate"; readonly handoffId: string }
+  | { readonly type: "proposed"; readonly requestId: string; readonly path: string }
   | { readonly type: "handoff"; readonly handoffId: string }
   | { readonly type: "respond"; readonly requestId: string; readonly optionId?: string; readonly decision?: Decision; readonly answers?: Answer[]; readonly message?: string }
   | { readonly type: "cancelRun"; readonly runId: string }

@@ -9,7 +9,7 @@ import { HandoffDocuments } from "./handoffDocuments";
 import type { PageAnchor } from "./heldItems";
 import type { Change, Delivery } from "./messages";
 import { type Preview, previewOf, replaced } from "./preview";
-import type { Attachment, ModelSelection, Provider, Run, Thread } from "./protocol";
+import type { Attachment, ModelSelection, Provider, Run, RuntimeRequest, Thread } from "./protocol";
 import { startRun } from "./sending";
 import { wireUri } from "./uris";
 
@@ -194,6 +194,10 @@ export class Session implements vscode.Disposable {
   async detach(name: string): Promise<void> {
     this.draft.detach(name);
     this.tellAttachments();
+  }
+
+  request(id: string): RuntimeRequest | undefined {
+    return this.started?.following.model?.requests.get(id);
   }
 
   run(id: string): Run | undefined {

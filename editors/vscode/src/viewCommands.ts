@@ -7,6 +7,7 @@ import type { FromView } from "./messages";
 import { openOutput } from "./outputDocuments";
 import { chooseAgent } from "./providerPicker";
 import type { Session } from "./session";
+import { showProposed } from "./proposed";
 import { regenerate } from "./switching";
 
 type Asked = Exclude<FromView, { type: "ready" }>;
@@ -29,6 +30,7 @@ const acts: { readonly [T in Asked["type"]]: Act<T> } = {
   closePreview: async (session) => session.closePreview(),
   handoff: ({ handoffs }, { handoffId }) => handoffs.open(handoffId),
   regenerate: regenerate,
+  proposed: showProposed,
   respond: ({ daemon }, { type: _, ...answer }) => daemon.request("request/respond", answer),
   cancelRun: ({ daemon }, { runId }) => daemon.request("run/cancel", { runId }),
   editRun: ({ daemon }, { runId, text }) => daemon.request("run/edit", { runId, text }),

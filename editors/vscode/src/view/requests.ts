@@ -6,21 +6,28 @@ import { button, element } from "./dom";
 
 export function requestCard(request: RuntimeRequest, post: (message: FromView) => void): HTMLElement {
   const title = request.questions ? l10n.t("Question") : l10n.t("Waiting for your approval");
-  const card = element("section", "request", element("h2", "", title));
+  const dismiss = () => post({ type: "respond", requestId: request.id, decision: "cancel" });
+  const close = button("×", dismiss, "link");
+  close.setAttribute("aria-label", l10n.t("Cancel what is asked"));
+  const card = element("section", "request", element("h2", "", title, " ", close));
   card.setAttribute("aria-label", request.prompt);
-  card.append(element("p", "", request.prompt), ...details(request));
+  card.addEventListener("keydown", ({ key }) => key === "Escape" && dismiss());
+  card.append(element("p", "", request.prompt), ...details(request, post));
   return request.questions ? withQuestions(card, request, request.questions, post) : withOptions(card, request, post);
 }
 
-function details({ detail }: RuntimeRequest): HTMLElement[] {
+function details({ id, detail }: RuntimeRequest, post: (message: FromView) => void): HTMLElement[] {
   const shown: HTMLElement[] = [];
   if (detail.command !== undefined) shown.push(element("pre", "", detail.command));
   if (detail.cwd !== undefined) shown.push(element("p", "why", l10n.t("in {0}", detail.cwd)));
   if (detail.reason !== undefined) shown.push(element("p", "why", detail.reason));
   if (detail.tool !== undefined) shown.push(element("pre", "", `${detail.tool.name} ${JSON.stringify(detail.tool.input, null, 2)}`));
   for (const change of detail.changes ?? []) {
+    const open = button(l10n.t("Open diff"), () => post({ type: "proposed", requestId: id, path: change.path }), "link");
+    open.setAttribute("aria-label", l10n.t("Open the diff of {0}", change.path));
     const diff = element("pre", "output", change.diff ?? "");
-    shown.push(element("details", "files", element("summary", "", `${change.kind} ${change.path}`), diff));
+    const fold = element("details", "files", element("summary", "", `${change.kind} ${change.path}`), diff);
+    shown.push(element("div", "change", fold, open));
   }
   for (const block of shown) if (block.tagName === "PRE") block.tabIndex = 0;
   return shown;
@@ -58,7 +65,7 @@ function withQuestions(card: HTMLElement, request: RuntimeRequest, questions: re
     form.append(field);
   }
   const send = element("button", "primary", l10n.t("Answer"));
-  form.append(element("div", "answers", send, button(l10n.t("Dismiss"), () => post({ type: "respond", requestId: request.id, decision: "cancel" }))));
+  form.append(element("div", "answers", send));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const data = new FormData(form);

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, afterEach, before, test } from "node:test";
+import { startClient } from "./client.mjs";
+import { command, send, startEditor } from "./editor.mjs";
+
+let editor;
+let client;
+before(async () => {
+  editor = await startEditor();
+  client = await startClient(editor);
+  writeFileSync(join(editor.workspace, "a.txt"), "one\n");
+});
+after(async () => {
+  client?.end();
+  await editor?.end();
+});
+afterEach((context) => editor?.keep(context));
+
+const card = () => editor.view.locator(".request");
+
+test("the diff of a change that is asked for opens before it is allowed", async () => {
+  const { page, view, workspace } = editor;
+  await send(view, "append a.txt: two");
+  await card().getByRole("button", { name: "Open the diff of a.txt" }).click();
+  const modified = page.locator(".monaco-diff-editor .editor.modified .view-line", { hasText: "two" });
+  await modified.waitFor();
+  assert.equal(readFileSync(join(workspace, "a.txt"), "utf8"), "one\n");
+});
+
+test("a change that is refused is not made", async () => {
+  const { page, view, workspace } = editor;
+  await card().getByRole("button", { name: "Reject", exact: true }).click();
+  await card().waitFor({ state: "detached" });
+  await view.locator(".row:last-child .end").waitFor();
+  assert.equal(readFileSync(join(workspace, "a.txt"), "utf8"), "one\n");
+  await command(page, "View: Close All Editors");
+});
+
+test("Escape on a card cancels what is asked, and allows nothing", async () => {
+  const { view, workspace } = editor;
+  await send(view, "run touch ran.txt");
+  await card().getByRole("button", { name: "Allow", exact: true }).focus();
+  await card().getByRole("button", { name: "Allow", exact: true }).press("Escape");
+  await card().waitFor({ state: "detached" });
+  await view.locator(".row:last-child .end").waitFor();
+  assert.equal(existsSync(join(workspace, "ran.txt")), false);
+});
+
+test("a question is answered by an option", async () => {
+  const { view } = editor;
+  await send(view, "ask: Ripe?");
+  await card().getByText("Ripe?").first().waitFor();
+  await card().getByLabel("Yes", { exact: true }).check();
+  await card().getByRole("button", { name: "Answer" }).click();
+  await view.locator(".agent", { hasText: "Answer: Yes" }).waitFor();
+});
+
+test("a question is told only where the thread is out of sight, and closing that answers nothing", async () => {
+  const { page, view, workspace } = editor;
+  await send(view, "run touch hidden.txt");
+  await card().waitFor();
+  assert.equal(await page.locator(".notification-toast").count(), 0);
+  await card().getByRole("button", { name: "Reject", exact: true }).click();
+  await view.locator(".row:last-child .end").waitFor();
+  await command(page, "View: Toggle Secondary Side Bar Visibility");
+  await view.locator("main").waitFor({ state: "hidden" });
+  const [thread] = (await client.call("thread/list", {})).threads;
+  await client.call("run/start", { threadId: thread.id, message: { text: "run touch hidden.txt" } });
+  const toast = page.locator(".notification-toast", { hasText: "touch hidden.txt" });
+  await toast.waitFor();
+  await command(page, "Notifications: Clear All Notifications");
+  await command(page, "Midstream: Focus on Thread View");
+  await card().getByText("touch hidden.txt").first().waitFor();
+  assert.equal(existsSync(join(workspace, "hidden.txt")), false);
+});
