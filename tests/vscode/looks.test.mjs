@@ -1,0 +1,75 @@
+// Whether everybody can use what is shown: in light, dark and high contrast, narrow and wide. `MIDSTREAM_SCENES` names
+// a folder for the pictures.
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { after, afterEach, before, test } from "node:test";
+import { command, say, send, startEditor } from "./editor.mjs";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const THEMES = { light: "Light Modern", dark: "Dark Modern", contrast: "Dark High Contrast", "contrast-light": "Light High Contrast" };
+const WIDTHS = { narrow: 900, wide: 1500 };
+let editor;
+before(async () => {
+  editor = await startEditor();
+  writeFileSync(join(editor.workspace, "greet.py"), 'print("Hello")\n');
+});
+after(() => editor?.end());
+afterEach((context) => editor?.keep(context));
+
+/** What of a document is a serious or critical fault. */
+async function faults(locator) {
+  const frame = await (await locator.elementHandle()).ownerFrame();
+  await frame.evaluate(axe);
+  // The editor paints what is behind the view, out of the sight of axe.
+  await frame.evaluate(() => (document.body.style.background = "var(--vscode-sideBar-background)"));
+  const { violations } = await frame.evaluate(() => globalThis.axe.run(document));
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`));
+}
+
+async function wear(theme) {
+  const { page } = editor;
+  await command(page, "Preferences: Color Theme");
+  await page.locator(".quick-input-widget input").first().fill(theme);
+  await page.locator(".quick-input-list .monaco-list-row", { has: page.getByText(theme, { exact: true }) }).first().click();
+  await page.locator(".quick-input-widget").first().waitFor({ state: "hidden" });
+}
+
+test("a thread with all that it can show is made", async () => {
+  const { page, view } = editor;
+  await say(view, "say: I shall make the greeting **kinder**:\n\n```python\ndef greet(name): ...\n```\nthink: A function first.\ntodo: Write it | Test it\ndone: Write it\nrun false\nwrite greet.py: def greet(name): return f'Hello, {name}'\nsay: Done.");
+  await view.getByLabel("Who answers the next message").selectOption("understudy");
+  await say(view, "say: I looked at it. It is fine.");
+  await view.locator(".switch", { hasText: "told the whole thread" }).waitFor();
+  await send(view, "append greet.py: print(greet('you'))");
+  await view.locator(".request").waitFor();
+  await send(view, "Now test it, please.");
+  await view.getByText("Now test it, please.").waitFor();
+  await view.getByLabel("Message", { exact: true }).fill("And then …");
+  await command(page, "Midstream: Focus on Threads View");
+  await command(page, "Midstream: Focus on Thread View");
+});
+
+for (const [name, theme] of Object.entries(THEMES)) {
+  test(`in ${theme} nobody is shut out of the thread`, async () => {
+    const { page, view } = editor;
+    await wear(theme);
+    for (const [size, width] of Object.entries(WIDTHS)) {
+      await page.setViewportSize({ width, height: 900 });
+      assert.deepEqual(await faults(view.locator("main")), []);
+      const folder = process.env.MIDSTREAM_SCENES;
+      if (folder) await page.screenshot({ path: join(folder, `thread-${name}-${size}.png`) });
+    }
+  });
+}
+
+test("nobody is shut out of a preview", async () => {
+  const { view } = editor;
+  await view.getByLabel("Who answers the next message").selectOption("rehearsal");
+  await view.getByRole("button", { name: "Preview handoff" }).click();
+  await view.locator(".preview").waitFor();
+  assert.deepEqual(await faults(view.locator("main")), []);
+});
