@@ -34,11 +34,11 @@ test("a restore over unsaved edits shows them first, and writes only when it is 
   await page.locator('.activitybar [aria-label^="Midstream"]').first().click();
   await restore(page, "After run 1");
   const dialog = page.locator(".monaco-dialog-box");
-  await dialog.getByText(/! a\.txt/).waitFor();
+  await dialog.getByText(/In conflict:\s+a\.txt: .*Unsaved edits/s).waitFor();
   await dialog.getByRole("button", { name: "Cancel" }).click();
   assert.equal(content(), "first\n");
   await restore(page, "After run 1");
-  await dialog.getByRole("button", { name: "Restore anyway" }).click();
+  await dialog.getByRole("button", { name: "Restore Anyway" }).click();
   await until(() => /second/.test(content()));
 });
 

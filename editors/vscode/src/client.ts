@@ -11,6 +11,7 @@ const MOST_RESTARTS = 5;
 
 export class Daemon implements vscode.Disposable {
   private restarts = 0;
+  private readonly heard = new Map<keyof Notifications, vscode.EventEmitter<unknown>>();
 
   private constructor(
     private readonly client: LanguageClient,
@@ -73,12 +74,20 @@ export class Daemon implements vscode.Disposable {
     return this.client.sendRequest<Methods[M]["result"]>(method, whole);
   }
 
+  /** Hear a notification; the client library itself has room for one listener of each. */
   on<N extends keyof Notifications>(notification: N, hear: (params: Notifications[N]) => void): vscode.Disposable {
-    return this.client.onNotification(notification, hear);
+    let emitter = this.heard.get(notification) as vscode.EventEmitter<Notifications[N]> | undefined;
+    if (emitter === undefined) {
+      const made = (emitter = new vscode.EventEmitter<Notifications[N]>());
+      this.heard.set(notification, made as vscode.EventEmitter<unknown>);
+      this.client.onNotification(notification, (params: Notifications[N]) => made.fire(params));
+    }
+    return emitter.event(hear);
   }
 
   dispose(): void {
     this.started.dispose();
+    for (const emitter of this.heard.values()) emitter.dispose();
     void this.client.stop();
   }
 }

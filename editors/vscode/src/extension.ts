@@ -12,7 +12,7 @@ import { Session } from "./session";
 import { PROPOSED_SCHEME, ProposedDocuments } from "./proposed";
 import { cancelHandoff, regenerate, sendWithHandoff } from "./switching";
 import { threadCommands } from "./threadCommands";
-import { ThreadTree } from "./threadTree";
+import { ThreadsView } from "./threadsView";
 import { THREAD_PANEL, ThreadView } from "./threadView";
 import { hear } from "./viewCommands";
 
@@ -20,8 +20,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Midstream", { log: true });
   const session = new Session(context.workspaceState, log, context.storageUri);
   const view = new ThreadView(context.extensionUri, () => session.whole(), (message) => hear(session, message));
-  const workspace = () => vscode.workspace.workspaceFolders?.[0] && vscode.Uri.file(vscode.workspace.workspaceFolders[0].uri.fsPath).toString();
-  const threads = new ThreadTree(() => session.running, workspace);
+  const threads = new ThreadsView(session);
   const checkpoints = new CheckpointTree(() => session.running, () => session.thread?.id);
   const status = vscode.window.createStatusBarItem("midstream", vscode.StatusBarAlignment.Right);
   status.command = "midstream.switch";
@@ -32,7 +31,6 @@ export function activate(context: vscode.ExtensionContext): void {
     else view.tell(change);
     if (change === "reset" || change.type === "run" || change.type === "thread") {
       checkpoints.refresh();
-      threads.refresh();
       const thread = session.thread;
       status.text = `$(comment-discussion) ${thread?.selection.provider ?? "Midstream"}${thread?.status === "waiting" ? " $(bell-dot)" : ""}`;
       status.tooltip = session.running ? vscode.l10n.t("Midstream {0}: choose who answers next", session.running.version) : vscode.l10n.t("Midstream is not running");
@@ -45,7 +43,6 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(
     vscode.window.registerWebviewViewProvider("midstream.thread", view),
     vscode.window.registerWebviewPanelSerializer(THREAD_PANEL, view),
-    vscode.window.registerTreeDataProvider("midstream.threads", threads),
     vscode.window.registerTreeDataProvider("midstream.checkpoints", checkpoints),
     vscode.workspace.registerFileSystemProvider(HANDOFF_SCHEME, session.handoffs, { isCaseSensitive: true }),
     vscode.workspace.registerTextDocumentContentProvider(CHECKPOINT_SCHEME, new CheckpointDocuments(() => session.daemon)),
@@ -70,7 +67,10 @@ export function activate(context: vscode.ExtensionContext): void {
   register("restart", () => session.start());
   register("interrupt", () => session.interrupt());
   register("showLog", async () => log.show());
-  register("filterThreads", async () => threads.refresh(await vscode.window.showInputBox({ prompt: vscode.l10n.t("Threads whose title contains") })));
+  register("filterThreads", () => threads.askForFilter());
+  register("clearThreadFilter", async () => threads.filter(""));
+  register("showArchivedThreads", async () => threads.showArchived(true));
+  register("hideArchivedThreads", async () => threads.showArchived(false));
   register("switch", () => chooseAgent(session));
   register("attach", async () => session.attach(await chooseAttachments()));
   register("attachSelection", async () => session.attach([selectionOf(vscode.window.activeTextEditor)]));
@@ -92,8 +92,10 @@ export function activate(context: vscode.ExtensionContext): void {
   register("restoreCheckpoint", ({ id }: Checkpoint) => restore(session.daemon, session.workspace, id));
   register("restoreFile", ({ checkpoint, file }: CheckpointFile) => restore(session.daemon, session.workspace, checkpoint.id, [file.path]));
   for (const [name, act] of Object.entries(threadCommands))
-    register(name, async (thread?: Thread) => {
-      await act(session, thread ?? (await session.current()));
+    register(name, async (given?: Thread | "selected") => {
+      const thread = given === "selected" ? threads.selected : (given ?? session.thread);
+      if (thread === undefined) throw new Error(vscode.l10n.t("Open a thread first."));
+      await act(session, thread);
       threads.refresh();
     });
 

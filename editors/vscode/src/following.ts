@@ -19,6 +19,7 @@ export class Following implements vscode.Disposable {
       daemon.on("thread/event", (event) => event.threadId === this.threadId && this.tell(this.model?.apply(event))),
       daemon.on("run/output", (output) => output.threadId === this.threadId && this.tell(this.model?.write(output))),
       daemon.on("thread/reset", ({ threadId }) => threadId === this.threadId && void this.open(threadId)),
+      daemon.on("thread/deleted", ({ threadId }) => threadId === this.threadId && this.forget()),
       daemon.onRestarted(() => this.threadId !== undefined && void this.open(this.threadId)),
     ];
   }
@@ -45,6 +46,13 @@ export class Following implements vscode.Disposable {
     if (this.model !== model) return;
     model.items.takePage(page, anchor);
     this.changed.fire({ type: "page", page, anchor });
+  }
+
+  /** Show no thread: the one that was shown is gone. */
+  private forget(): void {
+    this.threadId = undefined;
+    this.model = undefined;
+    this.changed.fire("reset");
   }
 
   private async page(threadId: string, anchor: PageAnchor): Promise<Page> {

@@ -1,5 +1,6 @@
 /** Bringing files back: first a dry run, then the user's word, then the writing. */
 import * as vscode from "vscode";
+import { fileGroups, listOf } from "./changeList";
 import type { Daemon } from "./client";
 import type { RestoreResult } from "./protocol";
 
@@ -12,32 +13,32 @@ export async function restore(daemon: Daemon, workspace: vscode.Uri, checkpointI
     return;
   }
   const force = plan.conflicts.length > 0;
-  const act = force ? vscode.l10n.t("Restore anyway") : vscode.l10n.t("Restore");
-  const chosen = await vscode.window.showWarningMessage(vscode.l10n.t("Restore these files?"), { modal: true, detail: describe(plan) }, act);
+  const act = force ? vscode.l10n.t("Restore Anyway") : vscode.l10n.t("Restore");
+  const detail = listOf(fileGroups(plan, wish.dirtyPaths));
+  const chosen = await vscode.window.showWarningMessage(vscode.l10n.t("Restore these files?"), { modal: true, detail }, act);
   if (chosen !== act) return;
-  const done = await daemon.request("checkpoint/restore", { ...wish, force });
-  await offerUndo(daemon, workspace, done);
+  void offerUndo(daemon, workspace, await daemon.request("checkpoint/restore", { ...wish, force }));
 }
 
-/** What a restore would do, a line a file. */
-export function describe(plan: RestoreResult): string {
-  return [
-    ...plan.conflicts.map((conflict) => `! ${conflict.path}: ${conflict.reason}`),
-    ...plan.written.map((path) => `↺ ${path}`),
-    ...plan.deleted.map((path) => `− ${path}`),
-  ].join("\n");
-}
-
+/** Say what was restored; the way back stands in the list of checkpoints too. */
 async function offerUndo(daemon: Daemon, workspace: vscode.Uri, done: RestoreResult): Promise<void> {
   const undo = vscode.l10n.t("Undo");
   const said = vscode.l10n.t("{0} files were restored.", done.written.length + done.deleted.length);
   const safety = done.safetyCheckpointId;
   const chosen = await vscode.window.showInformationMessage(said, ...(safety === null ? [] : [undo]));
-  if (chosen === undo && safety !== null) await restore(daemon, workspace, safety);
+  if (chosen === undo && safety !== null) await undoRestore(daemon, workspace, safety);
+}
+
+/** Go back to the files as they were before a restore; asks only where something stands against it. */
+async function undoRestore(daemon: Daemon, workspace: vscode.Uri, checkpointId: string): Promise<void> {
+  const wish = { checkpointId, dirtyPaths: dirtyPaths(workspace) };
+  const { conflicts } = await daemon.request("checkpoint/restore", { ...wish, dryRun: true });
+  if (conflicts.length > 0) return restore(daemon, workspace, checkpointId);
+  await daemon.request("checkpoint/restore", wish);
 }
 
 /** The files of the workspace with unsaved edits. */
-function dirtyPaths(workspace: vscode.Uri): string[] {
+export function dirtyPaths(workspace: vscode.Uri): string[] {
   const root = workspace.path.endsWith("/") ? workspace.path : `${workspace.path}/`;
   const dirty = vscode.workspace.textDocuments.filter((document) => document.isDirty && document.uri.scheme === workspace.scheme);
   return dirty.filter((document) => document.uri.path.startsWith(root)).map((document) => document.uri.path.slice(root.length));

@@ -1,9 +1,14 @@
 /** What can be done with a thread as a whole. */
 import * as vscode from "vscode";
+import { exportThread } from "./exporting";
 import type { Thread } from "./protocol";
+import { rollBack } from "./rollingBack";
+import { pickRun, standing } from "./runPick";
 import type { Session } from "./session";
+import { titleOf } from "./threadTree";
+import { cancelTransfer, mergeBack } from "./transfers";
 
-export type Command = (session: Session, thread: Thread) => Promise<void>;
+export type Command = (session: Session, thread: Thread) => Promise<unknown>;
 
 export const threadCommands: Readonly<Record<string, Command>> = {
   async renameThread({ daemon }, { id, title }) {
@@ -16,32 +21,27 @@ export const threadCommands: Readonly<Record<string, Command>> = {
     await session.open(thread);
   },
 
-  async mergeBack({ daemon }, { id }) {
-    await daemon.request("thread/mergeBack", { threadId: id });
-    void vscode.window.showInformationMessage(vscode.l10n.t("The next message in the source thread carries what this fork did."));
+  async forkFromRun(session, { id }) {
+    const { runs } = await session.daemon.request("thread/read", { threadId: id });
+    const run = await pickRun(standing(runs, id).filter(({ completedAt }) => completedAt !== null), vscode.l10n.t("Fork after this run"));
+    if (run === undefined) return;
+    const { thread } = await session.daemon.request("thread/fork", { threadId: id, from: { type: "run", runId: run.id } });
+    await session.open(thread);
   },
 
-  async rollBack({ daemon }, { id }) {
-    const { runs } = await daemon.request("thread/read", { threadId: id });
-    const picks = runs
-      .filter((run) => run.threadId === id && run.ordinal !== null && run.status !== "rolled_back")
-      .map((run) => ({ label: vscode.l10n.t("Keep up to run {0}", run.ordinal!), description: run.message.text, ordinal: run.ordinal! }));
-    const chosen = await vscode.window.showQuickPick(picks, { placeHolder: vscode.l10n.t("Take back the runs after…") });
-    if (chosen !== undefined) await daemon.request("thread/rollback", { threadId: id, toRunOrdinal: chosen.ordinal });
-  },
+  mergeBack: ({ daemon }, thread) => mergeBack(daemon, thread),
+  cancelTransfer: ({ daemon }, thread) => cancelTransfer(daemon, thread),
+  resumeQueue: ({ daemon }, { id }) => daemon.request("queue/resume", { threadId: id }),
+  rollBack: ({ daemon, workspace }, { id }) => rollBack(daemon, workspace, id),
+  exportThread: ({ daemon, workspace }, thread) => exportThread(daemon, workspace, thread),
+  archiveThread: ({ daemon }, { id }) => daemon.request("thread/archive", { threadId: id }),
+  unarchiveThread: ({ daemon }, { id }) => daemon.request("thread/unarchive", { threadId: id }),
 
-  async exportThread({ daemon }, { id }) {
-    const { content } = await daemon.request("thread/export", { threadId: id, format: "markdown" });
-    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content, language: "markdown" }));
-  },
-
-  async archiveThread({ daemon }, { id }) {
-    await daemon.request("thread/archive", { threadId: id });
-  },
-
-  async deleteThread({ daemon }, { id, title }) {
+  async deleteThread({ daemon }, thread) {
     const act = vscode.l10n.t("Delete");
-    const asked = vscode.l10n.t("Delete “{0}” with its checkpoints?", title);
-    if ((await vscode.window.showWarningMessage(asked, { modal: true }, act)) === act) await daemon.request("thread/delete", { threadId: id });
+    const asked = vscode.l10n.t("Delete “{0}” with its checkpoints?", titleOf(thread));
+    const detail = vscode.l10n.t("This cannot be undone. The files in the workspace stay as they are.");
+    const chosen = await vscode.window.showWarningMessage(asked, { modal: true, detail }, act);
+    if (chosen === act) await daemon.request("thread/delete", { threadId: thread.id });
   },
 };

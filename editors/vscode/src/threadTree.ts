@@ -1,56 +1,133 @@
-/** The tree of threads, forks under their source. */
+/** The tree of threads: forks and delegated work under their source, with what waits and what is held. */
 import * as vscode from "vscode";
 import type { Daemon } from "./client";
-import type { Thread } from "./protocol";
+import type { ContextTransfer, Thread } from "./protocol";
+import { ThreadFamily } from "./threadFamily";
+import { iconOf, menuContext, type Sign, signsOf, type Surroundings } from "./threadSigns";
 
-const ICONS: Record<Thread["status"], string> = { idle: "comment", queued: "clock", starting: "sync~spin", running: "sync~spin", waiting: "bell-dot" };
+const PAGE = 500;
+
+export interface Listing {
+  readonly title: string;
+  readonly archived: boolean;
+}
 
 export class ThreadTree implements vscode.TreeDataProvider<Thread>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<undefined>();
   readonly onDidChangeTreeData = this.changed.event;
-  private threads: readonly Thread[] = [];
-  private query = "";
+  private readonly listed = new vscode.EventEmitter<number>();
+  /** Tells how many threads stand at the top, each time they were read. */
+  readonly onListed = this.listed.event;
+  private family = new ThreadFamily([]);
+  private around: Surroundings = { asking: new Set(), aboveAsking: new Set(), mergeBacks: new Map() };
 
-  constructor(private readonly daemon: () => Daemon | undefined, private readonly workspace: () => string | undefined) {}
+  constructor(
+    private readonly daemon: () => Daemon | undefined,
+    private readonly workspace: () => string | undefined,
+    private readonly listing: () => Listing,
+  ) {}
 
-  refresh(query = this.query): void {
-    this.query = query;
+  refresh(): void {
     this.changed.fire(undefined);
   }
 
   async getChildren(parent?: Thread): Promise<Thread[]> {
-    if (parent === undefined) this.threads = await this.read();
-    const ids = new Set(this.threads.map((thread) => thread.id));
-    return this.threads.filter((thread) => {
-      const source = thread.lineage.parentThreadId;
-      return parent === undefined ? source === null || !ids.has(source) : source === parent.id;
-    });
+    if (parent !== undefined) return this.family.childrenOf(parent);
+    await this.read();
+    const roots = this.family.childrenOf();
+    this.listed.fire(roots.length);
+    return roots;
+  }
+
+  getParent(thread: Thread): Thread | undefined {
+    return this.family.parentOf(thread);
   }
 
   getTreeItem(thread: Thread): vscode.TreeItem {
-    const parent = this.threads.some((other) => other.lineage.parentThreadId === thread.id);
-    const states = vscode.TreeItemCollapsibleState;
-    const item = new vscode.TreeItem(thread.title || vscode.l10n.t("New thread"), parent ? states.Expanded : states.None);
-    const marks = [thread.selection.provider];
-    if (thread.queueHeld) marks.push(vscode.l10n.t("queue held"));
-    if (thread.pendingTransferIds.length > 0) marks.push(vscode.l10n.t("{0} to merge", thread.pendingTransferIds.length));
-    item.id = thread.id;
-    item.description = marks.join(" · ");
-    item.iconPath = new vscode.ThemeIcon(thread.lineage.relationshipToParent === "fork" ? "repo-forked" : ICONS[thread.status]);
-    item.contextValue = thread.lineage.relationshipToParent === "fork" ? "fork" : "thread";
+    const { Expanded, None } = vscode.TreeItemCollapsibleState;
+    const title = titleOf(thread);
+    const signs = signsOf(thread, this.around);
+    const said = [thread.selection.provider, ...signs.map((sign) => this.wordsFor(sign, thread))];
+    const above = this.family.childrenOf(thread).length > 0;
+    const item = new vscode.TreeItem(title, above ? Expanded : None);
+    // The editor keeps a row that it knows closed: one that gets its first child is a new row, and open.
+    item.id = above ? `${thread.id}+` : thread.id;
+    item.description = said.join(" · ");
+    item.tooltip = [title, ...said, ...origin(thread)].join("\n");
+    item.accessibilityInformation = { label: [title, ...said, ...origin(thread)].join(", ") };
+    const urgent = signs[0] === "waits" || signs[0] === "childWaits";
+    item.iconPath = new vscode.ThemeIcon(iconOf(thread, signs), urgent ? new vscode.ThemeColor("notificationsWarningIcon.foreground") : undefined);
+    item.contextValue = menuContext(thread, signs);
     item.command = { command: "midstream.openThread", title: "", arguments: [thread] };
     return item;
   }
 
-  private async read(): Promise<Thread[]> {
-    const workspace = this.workspace();
-    const daemon = this.daemon();
-    if (daemon === undefined || workspace === undefined) return [];
-    const { threads } = await daemon.request("thread/list", { workspace, limit: 200, ...(this.query === "" ? {} : { query: this.query }) });
-    return threads;
+  private wordsFor(sign: Sign, { id }: Thread): string {
+    switch (sign) {
+      case "waits":
+        return vscode.l10n.t("waits for you");
+      case "childWaits":
+        return vscode.l10n.t("one below waits for you");
+      case "running":
+        return vscode.l10n.t("at work");
+      case "queued":
+        return vscode.l10n.t("queued");
+      case "held":
+        return vscode.l10n.t("queue held");
+      case "mergeBacks":
+        return vscode.l10n.t("{0} to merge", this.around.mergeBacks.get(id) ?? 0);
+      case "archived":
+        return vscode.l10n.t("archived");
+    }
+  }
+
+  private async read(): Promise<void> {
+    const [daemon, workspace] = [this.daemon(), this.workspace()];
+    const threads = daemon === undefined || workspace === undefined ? [] : await allThreads(daemon, workspace, this.listing().archived);
+    const receiving = threads.filter((thread) => thread.pendingTransferIds.length > 0);
+    const [requests, transfers] = await Promise.all([
+      daemon?.request("request/list", {}).then((list) => list.requests) ?? [],
+      Promise.all(receiving.map(async (thread) => [thread.id, await pendingTransfers(daemon!, thread.id)] as const)),
+    ]);
+    const asking = new Set(requests.map((request) => request.threadId));
+    const mergeBacks = transfers.map(([id, pending]) => [id, pending.filter(({ type }) => type === "merge_back").length] as const);
+    this.family = new ThreadFamily(threads, this.listing().title);
+    this.around = { asking, aboveAsking: this.family.above(asking), mergeBacks: new Map(mergeBacks.filter(([, count]) => count > 0)) };
   }
 
   dispose(): void {
     this.changed.dispose();
+    this.listed.dispose();
   }
+}
+
+export function titleOf({ title }: Thread): string {
+  return title || vscode.l10n.t("New thread");
+}
+
+/** What the next message of a thread will carry. */
+export async function pendingTransfers(daemon: Daemon, threadId: string): Promise<ContextTransfer[]> {
+  const { transfers } = await daemon.request("transfer/list", { threadId });
+  return transfers.filter(({ status, targetThreadId }) => status === "pending" && targetThreadId === threadId);
+}
+
+function origin({ lineage }: Thread): string[] {
+  if (lineage.relationshipToParent === "fork") return [vscode.l10n.t("a fork")];
+  return lineage.relationshipToParent === "subagent" ? [vscode.l10n.t("work that another thread gave away")] : [];
+}
+
+async function allThreads(daemon: Daemon, workspace: string, archived: boolean): Promise<Thread[]> {
+  const found: Thread[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const place = cursor === undefined ? {} : { cursor };
+    const page: { threads: Thread[]; nextCursor: string | null } = await daemon.request("thread/list", {
+      workspace,
+      limit: PAGE,
+      ...(archived ? {} : { archived: false }),
+      ...place,
+    });
+    found.push(...page.threads);
+    cursor = page.nextCursor;
+  }
+  return found;
 }

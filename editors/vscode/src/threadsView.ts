@@ -1,0 +1,71 @@
+/** The view of threads: keeps its tree up to date, and says whether all are shown. */
+import * as vscode from "vscode";
+import type { Daemon } from "./client";
+import type { Thread } from "./protocol";
+import type { Session } from "./session";
+import { ThreadTree } from "./threadTree";
+
+export class ThreadsView implements vscode.Disposable {
+  private title = "";
+  private archived = false;
+  private heard: Daemon | undefined;
+  private readonly tree: ThreadTree;
+  private readonly view: vscode.TreeView<Thread>;
+
+  constructor(session: Session) {
+    const workspace = () => vscode.workspace.workspaceFolders && vscode.Uri.file(session.workspace.fsPath).toString();
+    this.tree = new ThreadTree(() => session.running, workspace, () => ({ title: this.title, archived: this.archived }));
+    this.view = vscode.window.createTreeView("midstream.threads", { treeDataProvider: this.tree, showCollapseAll: true });
+    this.tree.onListed((count) => this.describe(count));
+    session.onChange((change) => {
+      if (change !== "reset") return;
+      this.hear(session.running);
+      this.tree.refresh();
+    });
+  }
+
+  /** The thread that is selected in the tree. */
+  get selected(): Thread | undefined {
+    return this.view.selection[0];
+  }
+
+  refresh(): void {
+    this.tree.refresh();
+  }
+
+  async askForFilter(): Promise<void> {
+    const prompt = vscode.l10n.t("Threads whose title contains");
+    const title = await vscode.window.showInputBox({ prompt, value: this.title });
+    if (title !== undefined) this.filter(title);
+  }
+
+  filter(title: string): void {
+    this.title = title;
+    void vscode.commands.executeCommand("setContext", "midstream.threadsFiltered", title !== "");
+    this.tree.refresh();
+  }
+
+  showArchived(archived: boolean): void {
+    this.archived = archived;
+    void vscode.commands.executeCommand("setContext", "midstream.archivedShown", archived);
+    this.tree.refresh();
+  }
+
+  private describe(count: number): void {
+    const filtered = count > 0 ? vscode.l10n.t("Only threads whose title contains “{0}”.", this.title) : vscode.l10n.t("No thread's title contains “{0}”.", this.title);
+    this.view.message = this.title === "" ? "" : filtered;
+  }
+
+  /** Refresh whenever any thread changed, not only the open one. */
+  private hear(daemon: Daemon | undefined): void {
+    if (daemon === undefined || daemon === this.heard) return;
+    this.heard = daemon;
+    daemon.onRestarted(() => this.tree.refresh());
+    for (const news of ["thread/changed", "thread/deleted", "request/opened", "request/closed"] as const) daemon.on(news, () => this.tree.refresh());
+  }
+
+  dispose(): void {
+    this.view.dispose();
+    this.tree.dispose();
+  }
+}

@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, afterEach, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { startClient } from "./client.mjs";
+import { command, startEditor } from "./editor.mjs";
+import { answer, choose, dialog, menuOf, pick, row } from "./trees.mjs";
+
+let editor;
+let client;
+let page;
+/** A run that has ended as `status`. */
+async function ran(threadId, text, status = "completed") {
+  const { run } = await client.call("run/start", { threadId, message: { text } });
+  const ended = await client.call("run/wait", { runId: run.id });
+  assert.equal(ended.run.status, status);
+  return ended.run;
+}
+async function make(title, ...texts) {
+  const { thread } = await client.call("thread/create", { workspace: pathToFileURL(editor.workspace).href, title, runtimeMode: "fullAccess" });
+  for (const text of texts) await ran(thread.id, text);
+  return thread;
+}
+const listed = async () => (await client.call("thread/list", {})).threads;
+
+before(async () => {
+  editor = await startEditor();
+  ({ page } = editor);
+  client = await startClient(editor);
+  await page.locator('.activitybar [aria-label^="Midstream"]').first().click();
+});
+after(async () => {
+  client?.end();
+  await editor?.end();
+});
+afterEach((context) => editor?.keep(context));
+
+test("a fork that asks something is seen on itself, and on its source", async () => {
+  const source = await make("Source", "say: one");
+  const { thread: fork } = await client.call("thread/fork", { threadId: source.id, title: "Branch" });
+  await client.call("thread/update", { threadId: fork.id, runtimeMode: "approvalRequired" });
+  const { run } = await client.call("run/start", { threadId: fork.id, message: { text: "run echo asked" } });
+  const child = row(page, "Branch, rehearsal, waits for you, a fork");
+  await child.waitFor();
+  assert.equal(await child.getAttribute("aria-level"), "2");
+  await child.locator(".codicon-bell-dot").waitFor();
+  await row(page, "Source, rehearsal, one below waits for you").locator(".codicon-bell").waitFor();
+  const { requests } = await client.call("request/list", { threadId: fork.id });
+  await client.call("request/respond", { requestId: requests[0].id, decision: "accept" });
+  await client.call("run/wait", { runId: run.id });
+  await page.locator('[aria-label="Source, rehearsal"]').waitFor();
+});
+
+test("what a fork gives back stands on its source until that is cancelled", async () => {
+  await choose(page, "Branch", "Merge Back into Its Source…");
+  await pick(page, "run echo asked");
+  await row(page, "Source, rehearsal, 1 to merge").locator(".codicon-git-merge").waitFor();
+  await choose(page, "Source", "Cancel What the Next Message Carries…");
+  await pick(page, "What the fork “Branch” did");
+  await page.locator('[aria-label="Source, rehearsal"]').waitFor();
+});
+
+test("a queue that is held says so, and goes on from its row", async () => {
+  const held = await make("Held");
+  const { run } = await client.call("run/start", { threadId: held.id, message: { text: "sleep 500\nfail provider_error no more" } });
+  const queued = await client.call("run/start", { threadId: held.id, message: { text: "say: afterwards" }, delivery: "queue" });
+  await client.call("run/wait", { runId: run.id });
+  await row(page, "Held, rehearsal, queue held").locator(".codicon-debug-pause").waitFor();
+  assert.ok(!(await menuOf(page, "Source")).includes("Let the Queue Go On"));
+  await choose(page, "Held", "Let the Queue Go On");
+  assert.equal((await client.call("run/wait", { runId: queued.run.id })).run.status, "completed");
+  await page.locator('[aria-label="Held, rehearsal"]').waitFor();
+});
+
+test("a filter by title says that it is on, keeps what leads to a match, and is taken away", async () => {
+  await page.getByRole("button", { name: "Filter Threads…" }).click();
+  await answer(page, "Threads whose title contains", "branch");
+  await page.getByText("Only threads whose title contains “branch”.").waitFor();
+  await row(page, "Held").waitFor({ state: "detached" });
+  await row(page, "Branch").waitFor();
+  await row(page, "Source").waitFor();
+  await page.getByRole("button", { name: "Show All Threads Again" }).click();
+  await row(page, "Held").waitFor();
+  assert.equal(await page.getByText("Only threads whose title contains").count(), 0);
+});
+
+test("a thread is renamed by key, archived, and brought back", async () => {
+  await row(page, "Held").click();
+  await page.keyboard.press("F2");
+  await answer(page, "The thread's title", "Renamed");
+  await choose(page, "Renamed", "Archive Thread");
+  await row(page, "Renamed").waitFor({ state: "detached" });
+  await command(page, "Midstream: Show Archived Threads Too");
+  await choose(page, "Renamed, rehearsal, archived", "Bring Back from the Archive");
+  await page.locator('[aria-label="Renamed, rehearsal"]').waitFor();
+});
+
+test("a fork is made from an earlier run, and knows no later one", async () => {
+  await make("Long", "say: first", "say: second");
+  await choose(page, "Long", "Fork from an Earlier Run…");
+  await pick(page, "Run 1: say: first");
+  await editor.view.locator(".agent", { hasText: "first" }).waitFor();
+  const fork = (await listed()).find(({ lineage, title }) => lineage.parentThreadId !== null && title !== "Branch");
+  const { runs } = await client.call("thread/read", { threadId: fork.id });
+  assert.deepEqual(runs.map(({ message }) => message.text), ["say: first"]);
+});
+
+test("a thread is exported to a file, and to a document", async () => {
+  await choose(page, "Renamed", "Export Thread…");
+  await pick(page, "JSON Lines");
+  await pick(page, "Save to a File…");
+  const place = page.locator(".quick-input-widget input").first();
+  const file = join(editor.workspace, "Renamed.jsonl");
+  await page.waitForFunction((path) => document.querySelector(".quick-input-widget input")?.value === path, file);
+  await place.press("Enter");
+  for (const deadline = Date.now() + 30_000; !existsSync(file) || readFileSync(file, "utf8") === ""; await page.waitForTimeout(50)) assert.ok(Date.now() < deadline);
+  const lines = readFileSync(file, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+  assert.ok(JSON.stringify(lines).includes("afterwards"));
+  await choose(page, "Renamed", "Export Thread…");
+  await pick(page, "Markdown");
+  await pick(page, "Open as a Document");
+  await page.locator(".editor-instance .view-lines", { hasText: "afterwards" }).waitFor();
+});
+
+test("a rollback names the runs and files that go, and restores the files where it is told to", async () => {
+  const file = join(editor.workspace, "rolled.txt");
+  const thread = await make("Rolled", "say: kept", "write rolled.txt: one");
+  assert.ok(existsSync(file));
+  await choose(page, "Rolled", "Roll Back…");
+  await pick(page, "Run 2: write rolled.txt");
+  await dialog(page).getByText(/Runs that are taken back:\s+Run 2: write rolled\.txt: one\s+Deleted:\s+rolled\.txt/).waitFor();
+  await dialog(page).getByRole("button", { name: "Cancel" }).click();
+  assert.ok(existsSync(file));
+  await choose(page, "Rolled", "Roll Back…");
+  await pick(page, "Run 2: write rolled.txt");
+  await dialog(page).getByRole("button", { name: "Take Back and Restore Files" }).click();
+  for (const deadline = Date.now() + 30_000; existsSync(file); await page.waitForTimeout(50)) assert.ok(Date.now() < deadline);
+  const { runs } = await client.call("thread/read", { threadId: thread.id });
+  assert.deepEqual(runs.map(({ status }) => status), ["completed", "rolled_back"]);
+});
+
+test("a thread is deleted only when that is confirmed, and the open one then makes room", async () => {
+  await row(page, "Rolled").click();
+  await editor.view.locator(".user", { hasText: "say: kept" }).waitFor();
+  await row(page, "Rolled").press("Delete");
+  await dialog(page).getByText("Delete “Rolled” with its checkpoints?").waitFor();
+  await dialog(page).getByRole("button", { name: "Cancel" }).click();
+  await choose(page, "Rolled", "Delete Thread…");
+  await dialog(page).getByRole("button", { name: "Delete" }).click();
+  await row(page, "Rolled").waitFor({ state: "detached" });
+  await editor.view.locator(".user").first().waitFor({ state: "detached" });
+});

@@ -1,0 +1,41 @@
+// What tests do with the views of threads and checkpoints, as a user does.
+
+/** The rows of both trees; `name` is part of what a screen reader says of one. */
+export function row(page, name) {
+  return page.locator(`.tree-explorer-viewlet-tree-view .monaco-list-row[aria-label*="${name}"]`).first();
+}
+
+/** Choose an entry of a row's menu. */
+export async function choose(page, name, entry) {
+  await row(page, name).click({ button: "right" });
+  // By key: a new menu passes over a click that comes too soon.
+  await page.locator(".monaco-menu").getByText(entry, { exact: true }).hover();
+  await page.keyboard.press("Enter");
+}
+
+/** The texts of a row's menu, which is closed again. */
+export async function menuOf(page, name) {
+  await row(page, name).click({ button: "right" });
+  const entries = page.locator(".monaco-menu .action-label:not(.separator)");
+  await entries.first().waitFor();
+  const texts = await entries.allInnerTexts();
+  await page.keyboard.press("Escape");
+  await entries.first().waitFor({ state: "detached" });
+  return texts;
+}
+
+/** Pick an entry of the list that is open. */
+export async function pick(page, text) {
+  await page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first().click();
+}
+
+/** Answer the input that is open. */
+export async function answer(page, prompt, text) {
+  const box = page.locator(".quick-input-widget", { hasText: prompt }).locator("input").first();
+  await box.fill(text);
+  await box.press("Enter");
+}
+
+export function dialog(page) {
+  return page.locator(".monaco-dialog-box");
+}
