@@ -5,7 +5,7 @@ import { after, afterEach, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { startClient } from "./client.mjs";
 import { command, startEditor } from "./editor.mjs";
-import { answer, choose, dialog, menuOf, pick, row } from "./trees.mjs";
+import { answer, choose, decline, dialog, menuOf, pick, row, said } from "./trees.mjs";
 
 let editor;
 let client;
@@ -18,7 +18,11 @@ async function ran(threadId, text, status = "completed") {
   return ended.run;
 }
 async function make(title, ...texts) {
-  const { thread } = await client.call("thread/create", { workspace: pathToFileURL(editor.workspace).href, title, runtimeMode: "fullAccess" });
+  const { thread } = await client.call("thread/create", {
+    workspace: pathToFileURL(editor.workspace).href,
+    title,
+    runtimeMode: "fullAccess",
+  });
   for (const text of texts) await ran(thread.id, text);
   return thread;
 }
@@ -63,8 +67,15 @@ test("what a fork gives back stands on its source until that is cancelled", asyn
 
 test("a queue that is held says so, and goes on from its row", async () => {
   const held = await make("Held");
-  const { run } = await client.call("run/start", { threadId: held.id, message: { text: "sleep 500\nfail provider_error no more" } });
-  const queued = await client.call("run/start", { threadId: held.id, message: { text: "say: afterwards" }, delivery: "queue" });
+  const { run } = await client.call("run/start", {
+    threadId: held.id,
+    message: { text: "sleep 500\nfail: provider_error: no more" },
+  });
+  const queued = await client.call("run/start", {
+    threadId: held.id,
+    message: { text: "say: afterwards" },
+    delivery: "queue",
+  });
   await client.call("run/wait", { runId: run.id });
   await row(page, "Held, rehearsal, queue held").locator(".codicon-debug-pause").waitFor();
   assert.ok(!(await menuOf(page, "Source")).includes("Let the Queue Go On"));
@@ -82,7 +93,7 @@ test("a filter by title says that it is on, keeps what leads to a match, and is 
   await row(page, "Source").waitFor();
   await page.getByRole("button", { name: "Show All Threads Again" }).click();
   await row(page, "Held").waitFor();
-  assert.equal(await page.getByText("Only threads whose title contains").count(), 0);
+  await page.getByText("Only threads whose title contains").waitFor({ state: "detached" });
 });
 
 test("a thread is renamed by key, archived, and brought back", async () => {
@@ -103,7 +114,10 @@ test("a fork is made from an earlier run, and knows no later one", async () => {
   await editor.view.locator(".agent", { hasText: "first" }).waitFor();
   const fork = (await listed()).find(({ lineage, title }) => lineage.parentThreadId !== null && title !== "Branch");
   const { runs } = await client.call("thread/read", { threadId: fork.id });
-  assert.deepEqual(runs.map(({ message }) => message.text), ["say: first"]);
+  assert.deepEqual(
+    runs.map(({ message }) => message.text),
+    ["say: first"],
+  );
 });
 
 test("a thread is exported to a file, and to a document", async () => {
@@ -114,13 +128,28 @@ test("a thread is exported to a file, and to a document", async () => {
   const file = join(editor.workspace, "Renamed.jsonl");
   await page.waitForFunction((path) => document.querySelector(".quick-input-widget input")?.value === path, file);
   await place.press("Enter");
-  for (const deadline = Date.now() + 30_000; !existsSync(file) || readFileSync(file, "utf8") === ""; await page.waitForTimeout(50)) assert.ok(Date.now() < deadline);
-  const lines = readFileSync(file, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+  for (
+    const deadline = Date.now() + 30_000;
+    !existsSync(file) || readFileSync(file, "utf8") === "";
+    await page.waitForTimeout(50)
+  )
+    assert.ok(Date.now() < deadline);
+  const lines = readFileSync(file, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
   assert.ok(JSON.stringify(lines).includes("afterwards"));
   await choose(page, "Renamed", "Export Thread…");
   await pick(page, "Markdown");
   await pick(page, "Open as a Document");
   await page.locator(".editor-instance .view-lines", { hasText: "afterwards" }).waitFor();
+});
+
+test("a thread is found by what was said in it", async () => {
+  await command(page, "Midstream: Search in Threads…");
+  await page.getByPlaceholder("Words that were said in a thread").fill("afterwards");
+  await page.locator(".quick-input-list .monaco-list-row", { hasText: "Renamed" }).first().click();
+  await editor.view.locator(".user", { hasText: "say: afterwards" }).waitFor();
 });
 
 test("a rollback names the runs and files that go, and restores the files where it is told to", async () => {
@@ -129,15 +158,19 @@ test("a rollback names the runs and files that go, and restores the files where 
   assert.ok(existsSync(file));
   await choose(page, "Rolled", "Roll Back…");
   await pick(page, "Run 2: write rolled.txt");
-  await dialog(page).getByText(/Runs that are taken back:\s+Run 2: write rolled\.txt: one\s+Deleted:\s+rolled\.txt/).waitFor();
-  await dialog(page).getByRole("button", { name: "Cancel" }).click();
+  assert.match(await said(page), /Runs that are taken back:\s+Run 2: write rolled\.txt: one\s+Deleted:\s+rolled\.txt/);
+  await decline(page);
   assert.ok(existsSync(file));
   await choose(page, "Rolled", "Roll Back…");
   await pick(page, "Run 2: write rolled.txt");
   await dialog(page).getByRole("button", { name: "Take Back and Restore Files" }).click();
-  for (const deadline = Date.now() + 30_000; existsSync(file); await page.waitForTimeout(50)) assert.ok(Date.now() < deadline);
+  for (const deadline = Date.now() + 30_000; existsSync(file); await page.waitForTimeout(50))
+    assert.ok(Date.now() < deadline);
   const { runs } = await client.call("thread/read", { threadId: thread.id });
-  assert.deepEqual(runs.map(({ status }) => status), ["completed", "rolled_back"]);
+  assert.deepEqual(
+    runs.map(({ status }) => status),
+    ["completed", "rolled_back"],
+  );
 });
 
 test("a thread is deleted only when that is confirmed, and the open one then makes room", async () => {
@@ -145,7 +178,7 @@ test("a thread is deleted only when that is confirmed, and the open one then mak
   await editor.view.locator(".user", { hasText: "say: kept" }).waitFor();
   await row(page, "Rolled").press("Delete");
   await dialog(page).getByText("Delete “Rolled” with its checkpoints?").waitFor();
-  await dialog(page).getByRole("button", { name: "Cancel" }).click();
+  await decline(page);
   await choose(page, "Rolled", "Delete Thread…");
   await dialog(page).getByRole("button", { name: "Delete" }).click();
   await row(page, "Rolled").waitFor({ state: "detached" });

@@ -36,6 +36,18 @@ export async function answer(page, prompt, text) {
   await box.press("Enter");
 }
 
+/** All that the open dialog says. */
+export async function said(page) {
+  await dialog(page).getByRole("button", { name: "Cancel" }).waitFor();
+  return dialog(page).innerText();
+}
+
+/** Say no to the open dialog, which gives the focus back as it goes. */
+export async function decline(page) {
+  await dialog(page).getByRole("button", { name: "Cancel" }).click();
+  await dialog(page).waitFor({ state: "detached" });
+}
+
 export function dialog(page) {
   return page.locator(".monaco-dialog-box");
 }

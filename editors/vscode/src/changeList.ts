@@ -11,7 +11,9 @@ export type Group = readonly [title: string, lines: readonly string[]];
 export function listOf(groups: readonly Group[]): string {
   return groups
     .filter(([, lines]) => lines.length > 0)
-    .map(([title, lines]) => [title, ...lines.slice(0, MOST).map((line) => `   ${line}`), ...more(lines.length)].join("\n"))
+    .map(([title, lines]) =>
+      [title, ...lines.slice(0, MOST).map((line) => `   ${line}`), ...more(lines.length)].join("\n"),
+    )
     .join("\n\n");
 }
 
@@ -20,7 +22,10 @@ export function fileGroups(plan: RestoreResult, dirty: readonly string[]): Group
   const touched = new Set([...plan.written, ...plan.deleted]);
   return [
     [l10n.t("In conflict:"), plan.conflicts.map(({ path, reason }) => `${path}: ${reason}`)],
-    [l10n.t("Unsaved edits, which stay in their editor and can be saved over the restored file:"), dirty.filter((path) => touched.has(path))],
+    [
+      l10n.t("Unsaved edits, which stay in their editor and can be saved over the restored file:"),
+      dirty.filter((path) => touched.has(path)),
+    ],
     [l10n.t("Written:"), plan.written],
     [l10n.t("Deleted:"), plan.deleted],
   ];

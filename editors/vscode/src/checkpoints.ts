@@ -1,4 +1,4 @@
-/** The checkpoints of the open thread: a list, their files as virtual documents, and diffs against the real files. */
+/** The files of checkpoints as virtual documents, and diffs of them against the real files. */
 import * as vscode from "vscode";
 import type { Daemon } from "./client";
 import type { Checkpoint, FileSummary, Run } from "./protocol";
@@ -9,56 +9,25 @@ export interface CheckpointFile {
   readonly checkpoint: Checkpoint;
   readonly file: FileSummary;
 }
-export type CheckpointNode = Checkpoint | CheckpointFile;
 
-export class CheckpointTree implements vscode.TreeDataProvider<CheckpointNode>, vscode.Disposable {
-  private readonly changed = new vscode.EventEmitter<undefined>();
-  readonly onDidChangeTreeData = this.changed.event;
-
-  constructor(private readonly daemon: () => Daemon | undefined, private readonly threadId: () => string | undefined) {}
-
-  refresh(): void {
-    this.changed.fire(undefined);
-  }
-
-  async getChildren(parent?: CheckpointNode): Promise<CheckpointNode[]> {
-    if (parent !== undefined) return "file" in parent ? [] : parent.files.map((file) => ({ checkpoint: parent, file }));
-    const [daemon, threadId] = [this.daemon(), this.threadId()];
-    if (daemon === undefined || threadId === undefined) return [];
-    const { checkpoints } = await daemon.request("checkpoint/list", { threadId });
-    return checkpoints.toReversed();
-  }
-
-  getTreeItem(node: CheckpointNode): vscode.TreeItem {
-    const { None, Collapsed } = vscode.TreeItemCollapsibleState;
-    if ("file" in node) {
-      const item = new vscode.TreeItem(node.file.path, None);
-      item.description = node.file.binary ? node.file.status : `${node.file.status} +${node.file.additions ?? 0} −${node.file.deletions ?? 0}`;
-      item.contextValue = "checkpointFile";
-      return item;
-    }
-    const name = node.label ?? nameOf(node);
-    const item = new vscode.TreeItem(name, node.files.length > 0 ? Collapsed : None);
-    item.description = `${new Date(node.capturedAt).toLocaleTimeString()}${node.mixed ? vscode.l10n.t(" · mixed with another thread's work") : ""}`;
-    item.iconPath = new vscode.ThemeIcon(node.kind === "safety" ? "shield" : "history");
-    item.contextValue = node.status === "ready" ? "checkpoint" : "missingCheckpoint";
-    // An empty tooltip would leave the row without a name for screen readers.
-    if (node.problem !== null) item.tooltip = node.problem;
-    return item;
-  }
-
-  dispose(): void {
-    this.changed.dispose();
+/** A checkpoint in words. */
+export function nameOf({ label, kind, runOrdinal }: Checkpoint): string {
+  if (label !== null) return label;
+  switch (kind) {
+    case "safety":
+      return vscode.l10n.t("Before a restore");
+    case "subagent":
+      return vscode.l10n.t("In a subagent's own folder");
+    case "baseline":
+      return vscode.l10n.t("Before run {0}", runOrdinal ?? "");
+    case "run":
+      return vscode.l10n.t("After run {0}", runOrdinal ?? "");
+    case "manual":
+      return vscode.l10n.t("Taken by you");
   }
 }
 
-function nameOf({ kind, runOrdinal }: Checkpoint): string {
-  if (kind === "safety") return vscode.l10n.t("Before a restore");
-  if (runOrdinal === null) return kind;
-  return kind === "baseline" ? vscode.l10n.t("Before run {0}", runOrdinal) : vscode.l10n.t("After run {0}", runOrdinal);
-}
-
-/** The text of a checkpoint's file. */
+/** The text of a checkpoint's file; that of no checkpoint is empty. */
 export class CheckpointDocuments implements vscode.TextDocumentContentProvider {
   constructor(private readonly daemon: () => Daemon) {}
 
@@ -67,19 +36,28 @@ export class CheckpointDocuments implements vscode.TextDocumentContentProvider {
   }
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+    if (uri.query === "") return "";
     const file = await this.daemon().request("checkpoint/file", { checkpointId: uri.query, path: uri.path.slice(1) });
     return file.encoding === "utf-8" ? file.content : vscode.l10n.t("A binary file of {0} bytes.", file.bytes);
   }
 }
 
 /** Show what differs from a checkpoint to the files as they are, or to another checkpoint. */
-export async function showChanges(daemon: Daemon, threadId: string, workspace: vscode.Uri, from: string, to: string, title: string): Promise<void> {
+export async function showChanges(
+  daemon: Daemon,
+  threadId: string,
+  workspace: vscode.Uri,
+  from: string,
+  to: string,
+  title: string,
+): Promise<void> {
   const { files } = await daemon.request("checkpoint/diff", { threadId, from, to });
   if (files.length === 0) {
     void vscode.window.showInformationMessage(vscode.l10n.t("No file differs."));
     return;
   }
-  const right = (path: string) => (to === "workspace" ? vscode.Uri.joinPath(workspace, path) : CheckpointDocuments.uri(to, path));
+  const right = (path: string) =>
+    to === "workspace" ? vscode.Uri.joinPath(workspace, path) : CheckpointDocuments.uri(to, path);
   const resources = files.map((file) => {
     const real = vscode.Uri.joinPath(workspace, file.path);
     const before = file.status === "added" ? undefined : CheckpointDocuments.uri(from, file.oldPath ?? file.path);
@@ -88,8 +66,28 @@ export async function showChanges(daemon: Daemon, threadId: string, workspace: v
   await vscode.commands.executeCommand("vscode.changes", title, resources);
 }
 
+/** Show a file of a checkpoint beside the real one; the side where there is none is empty. */
+export async function showFile(workspace: vscode.Uri, { checkpoint, file }: CheckpointFile): Promise<void> {
+  const real = vscode.Uri.joinPath(workspace, file.path);
+  const nothing = CheckpointDocuments.uri("", file.path);
+  const stands = await vscode.workspace.fs.stat(real).then(
+    () => true,
+    () => false,
+  );
+  const before = file.status === "deleted" ? nothing : CheckpointDocuments.uri(checkpoint.id, file.path);
+  const title = vscode.l10n.t("{0} ({1} ↔ now)", file.path, nameOf(checkpoint));
+  await vscode.commands.executeCommand("vscode.diff", before, stands ? real : nothing, title);
+}
+
 /** Show what changed since a run began, against the real files, so that hunks can be reverted. */
 export async function showRun(daemon: Daemon, workspace: vscode.Uri, run: Run): Promise<void> {
   if (run.baselineCheckpointId === null) return;
-  await showChanges(daemon, run.threadId, workspace, run.baselineCheckpointId, "workspace", vscode.l10n.t("Changes since run {0} began", run.ordinal ?? ""));
+  await showChanges(
+    daemon,
+    run.threadId,
+    workspace,
+    run.baselineCheckpointId,
+    "workspace",
+    vscode.l10n.t("Changes since run {0} began", run.ordinal ?? ""),
+  );
 }

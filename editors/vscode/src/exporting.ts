@@ -12,10 +12,14 @@ export async function exportThread(daemon: Daemon, workspace: vscode.Uri, thread
     { label: "Markdown", description: vscode.l10n.t("to read"), format: "markdown" },
     { label: "JSON Lines", description: vscode.l10n.t("for other programs"), format: "jsonl" },
   ];
-  const chosen = await vscode.window.showQuickPick(formats, { placeHolder: vscode.l10n.t("Export “{0}” as", titleOf(thread)) });
+  const chosen = await vscode.window.showQuickPick(formats, {
+    placeHolder: vscode.l10n.t("Export “{0}” as", titleOf(thread)),
+  });
   if (chosen === undefined) return;
   const [open, save] = [{ label: vscode.l10n.t("Open as a Document") }, { label: vscode.l10n.t("Save to a File…") }];
-  const place = await vscode.window.showQuickPick([open, save], { placeHolder: vscode.l10n.t("Secrets are taken out of it.") });
+  const place = await vscode.window.showQuickPick([open, save], {
+    placeHolder: vscode.l10n.t("Secrets are taken out of it."),
+  });
   if (place === undefined) return;
   const { content } = await daemon.request("thread/export", { threadId: thread.id, format: chosen.format });
   if (place === open) await show(content, chosen.format);

@@ -1,15 +1,19 @@
 /** Wires the parts of the extension together. */
 import * as vscode from "vscode";
 import { chooseAttachments, chooseFiles, fileOf, problemsOf, selectionOf } from "./attachments";
-import { CHECKPOINT_SCHEME, CheckpointDocuments, type CheckpointFile, CheckpointTree, showChanges } from "./checkpoints";
+import { checkpointCommands, checkpointFileCommands, createCheckpoint } from "./checkpointCommands";
+import { CHECKPOINT_SCHEME, CheckpointDocuments, type CheckpointFile } from "./checkpoints";
+import { CheckpointsView } from "./checkpointsView";
 import { showError } from "./errors";
 import { HANDOFF_SCHEME } from "./handoffDocuments";
+import type { RunContext } from "./messages";
 import { OUTPUT_SCHEME, OutputDocuments } from "./outputDocuments";
+import { PROPOSED_SCHEME, ProposedDocuments } from "./proposed";
 import type { Checkpoint, Thread } from "./protocol";
 import { chooseAgent } from "./providerPicker";
-import { restore } from "./restore";
+import { runCommands, runOf } from "./runCommands";
+import { searchThreads } from "./searching";
 import { Session } from "./session";
-import { PROPOSED_SCHEME, ProposedDocuments } from "./proposed";
 import { cancelHandoff, regenerate, sendWithHandoff } from "./switching";
 import { threadCommands } from "./threadCommands";
 import { ThreadsView } from "./threadsView";
@@ -21,7 +25,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const session = new Session(context.workspaceState, log, context.storageUri);
   const view = new ThreadView(context.extensionUri, () => session.whole(), (message) => hear(session, message));
   const threads = new ThreadsView(session);
-  const checkpoints = new CheckpointTree(() => session.running, () => session.thread?.id);
+  const checkpoints = new CheckpointsView(session);
   const status = vscode.window.createStatusBarItem("midstream", vscode.StatusBarAlignment.Right);
   status.command = "midstream.switch";
   context.subscriptions.push(log, session, view, threads, checkpoints, status);
@@ -30,7 +34,6 @@ export function activate(context: vscode.ExtensionContext): void {
     if (change === "reset") view.reset();
     else view.tell(change);
     if (change === "reset" || change.type === "run" || change.type === "thread") {
-      checkpoints.refresh();
       const thread = session.thread;
       status.text = `$(comment-discussion) ${thread?.selection.provider ?? "Midstream"}${thread?.status === "waiting" ? " $(bell-dot)" : ""}`;
       status.tooltip = session.running ? vscode.l10n.t("Midstream {0}: choose who answers next", session.running.version) : vscode.l10n.t("Midstream is not running");
@@ -43,7 +46,6 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(
     vscode.window.registerWebviewViewProvider("midstream.thread", view),
     vscode.window.registerWebviewPanelSerializer(THREAD_PANEL, view),
-    vscode.window.registerTreeDataProvider("midstream.checkpoints", checkpoints),
     vscode.workspace.registerFileSystemProvider(HANDOFF_SCHEME, session.handoffs, { isCaseSensitive: true }),
     vscode.workspace.registerTextDocumentContentProvider(CHECKPOINT_SCHEME, new CheckpointDocuments(() => session.daemon)),
     vscode.workspace.registerTextDocumentContentProvider(PROPOSED_SCHEME, new ProposedDocuments(session)),
@@ -68,6 +70,7 @@ export function activate(context: vscode.ExtensionContext): void {
   register("interrupt", () => session.interrupt());
   register("showLog", async () => log.show());
   register("filterThreads", () => threads.askForFilter());
+  register("searchThreads", () => searchThreads(session));
   register("clearThreadFilter", async () => threads.filter(""));
   register("showArchivedThreads", async () => threads.showArchived(true));
   register("hideArchivedThreads", async () => threads.showArchived(false));
@@ -83,18 +86,19 @@ export function activate(context: vscode.ExtensionContext): void {
   register("cancelHandoff", async (uri?: vscode.Uri) => cancelHandoff(session, shownHandoff(uri)));
   register("regenerateHandoff", async (uri?: vscode.Uri) => regenerate(session, { handoffId: (await session.handoffs.of(shownHandoff(uri))).id }));
   register("createCheckpoint", async () => {
-    await session.daemon.request("checkpoint/create", { threadId: (await session.current()).id });
+    await createCheckpoint(session);
     checkpoints.refresh();
   });
-  register("showCheckpoint", ({ id, threadId, runOrdinal }: Checkpoint) =>
-    showChanges(session.daemon, threadId, session.workspace, id, "workspace", vscode.l10n.t("Since checkpoint {0}", runOrdinal ?? "")),
-  );
-  register("restoreCheckpoint", ({ id }: Checkpoint) => restore(session.daemon, session.workspace, id));
-  register("restoreFile", ({ checkpoint, file }: CheckpointFile) => restore(session.daemon, session.workspace, checkpoint.id, [file.path]));
+  for (const [name, act] of Object.entries(checkpointCommands)) register(name, (checkpoint: Checkpoint) => act(session, checkpoint));
+  for (const [name, act] of Object.entries(checkpointFileCommands)) register(name, (file: CheckpointFile) => act(session, file));
+  for (const [name, act] of Object.entries(runCommands))
+    register(name, async (context: RunContext) => act(session, await runOf(session, context)));
   for (const [name, act] of Object.entries(threadCommands))
-    register(name, async (given?: Thread | "selected") => {
-      const thread = given === "selected" ? threads.selected : (given ?? session.thread);
-      if (thread === undefined) throw new Error(vscode.l10n.t("Open a thread first."));
+    register(name, async (...given: [(Thread | "selected")?]) => {
+      // From the palette it is about the open thread; a menu whose row is gone is about none.
+      const [row] = given;
+      const thread = row === "selected" ? threads.selected : given.length === 0 ? session.thread : row;
+      if (thread === undefined) throw new Error(vscode.l10n.t("Open or select a thread first."));
       await act(session, thread);
       threads.refresh();
     });

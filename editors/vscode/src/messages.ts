@@ -41,6 +41,14 @@ export interface Batch {
 
 export type Delivery = "auto" | "queue" | "steer";
 
+/** The run on whose row a menu was opened. */
+export interface RunContext {
+  readonly webviewSection: "run";
+  readonly runStatus: Run["status"];
+  readonly threadId: string;
+  readonly runId: string;
+}
+
 export type FromView =
   | { readonly type: "ready" }
   | { readonly type: "send"; readonly text: string; readonly delivery: Delivery }

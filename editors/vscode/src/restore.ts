@@ -4,8 +4,13 @@ import { fileGroups, listOf } from "./changeList";
 import type { Daemon } from "./client";
 import type { RestoreResult } from "./protocol";
 
-/** Restore a checkpoint, whole or some paths of it; conflicts and unsaved editors are shown before anything is written. */
-export async function restore(daemon: Daemon, workspace: vscode.Uri, checkpointId: string, paths?: string[]): Promise<void> {
+/** Restore a checkpoint, whole or some paths of it; conflicts and unsaved edits are shown before anything is written. */
+export async function restore(
+  daemon: Daemon,
+  workspace: vscode.Uri,
+  checkpointId: string,
+  paths?: string[],
+): Promise<void> {
   const wish = { checkpointId, dirtyPaths: dirtyPaths(workspace), ...(paths === undefined ? {} : { paths }) };
   const plan = await daemon.request("checkpoint/restore", { ...wish, dryRun: true });
   if (plan.written.length + plan.deleted.length + plan.conflicts.length === 0) {
@@ -15,7 +20,11 @@ export async function restore(daemon: Daemon, workspace: vscode.Uri, checkpointI
   const force = plan.conflicts.length > 0;
   const act = force ? vscode.l10n.t("Restore Anyway") : vscode.l10n.t("Restore");
   const detail = listOf(fileGroups(plan, wish.dirtyPaths));
-  const chosen = await vscode.window.showWarningMessage(vscode.l10n.t("Restore these files?"), { modal: true, detail }, act);
+  const chosen = await vscode.window.showWarningMessage(
+    vscode.l10n.t("Restore these files?"),
+    { modal: true, detail },
+    act,
+  );
   if (chosen !== act) return;
   void offerUndo(daemon, workspace, await daemon.request("checkpoint/restore", { ...wish, force }));
 }
@@ -40,6 +49,10 @@ async function undoRestore(daemon: Daemon, workspace: vscode.Uri, checkpointId: 
 /** The files of the workspace with unsaved edits. */
 export function dirtyPaths(workspace: vscode.Uri): string[] {
   const root = workspace.path.endsWith("/") ? workspace.path : `${workspace.path}/`;
-  const dirty = vscode.workspace.textDocuments.filter((document) => document.isDirty && document.uri.scheme === workspace.scheme);
-  return dirty.filter((document) => document.uri.path.startsWith(root)).map((document) => document.uri.path.slice(root.length));
+  const dirty = vscode.workspace.textDocuments.filter(
+    (document) => document.isDirty && document.uri.scheme === workspace.scheme,
+  );
+  return dirty
+    .filter((document) => document.uri.path.startsWith(root))
+    .map((document) => document.uri.path.slice(root.length));
 }

@@ -29,10 +29,16 @@ export async function rollBackFrom(daemon: Daemon, workspace: vscode.Uri, first:
   ]);
   const conflicts = (plan.restore?.conflicts.length ?? 0) > 0;
   const restores = plan.restore !== null && plan.restore.written.length + plan.restore.deleted.length > 0;
-  const both = conflicts ? vscode.l10n.t("Take Back, Restore Files Anyway") : vscode.l10n.t("Take Back and Restore Files");
+  const both = conflicts
+    ? vscode.l10n.t("Take Back, Restore Files Anyway")
+    : vscode.l10n.t("Take Back and Restore Files");
   const alone = restores ? vscode.l10n.t("Take Back, Keep Files") : vscode.l10n.t("Take Back");
   const asked = vscode.l10n.t("Take back run {0} and all after it?", first.ordinal);
-  const chosen = await vscode.window.showWarningMessage(asked, { modal: true, detail }, ...(restores ? [both, alone] : [alone]));
+  const chosen = await vscode.window.showWarningMessage(
+    asked,
+    { modal: true, detail },
+    ...(restores ? [both, alone] : [alone]),
+  );
   if (chosen === both) await daemon.request("thread/rollback", { ...wish, restoreFiles: true, force: conflicts });
   else if (chosen === alone) await daemon.request("thread/rollback", wish);
 }

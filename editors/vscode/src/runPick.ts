@@ -7,7 +7,9 @@ export type StartedRun = Run & { readonly ordinal: number };
 
 /** A thread's own runs that stand, the newest first. */
 export function standing(runs: readonly Run[], threadId: string): StartedRun[] {
-  const own = runs.filter((run): run is StartedRun => run.threadId === threadId && run.ordinal !== null && run.status !== "rolled_back");
+  const own = runs.filter(
+    (run): run is StartedRun => run.threadId === threadId && run.ordinal !== null && run.status !== "rolled_back",
+  );
   return own.toReversed();
 }
 
@@ -18,7 +20,11 @@ export function nameOfRun(run: StartedRun): string {
 
 export async function pickRun(runs: readonly StartedRun[], placeHolder: string): Promise<StartedRun | undefined> {
   if (runs.length === 0) throw new Error(vscode.l10n.t("This thread has no run for that yet."));
-  const picks = runs.map((run) => ({ label: nameOfRun(run), description: `${run.provider} · ${whenOf(run.requestedAt)}`, run }));
+  const picks = runs.map((run) => ({
+    label: nameOfRun(run),
+    description: `${run.provider} · ${whenOf(run.requestedAt)}`,
+    run,
+  }));
   const chosen = await vscode.window.showQuickPick(picks, { placeHolder, matchOnDescription: true });
   return chosen?.run;
 }
@@ -27,7 +33,10 @@ export async function pickRun(runs: readonly StartedRun[], placeHolder: string):
 export function whenOf(time: string, now = new Date()): string {
   const date = new Date(time);
   const today = date.toDateString() === now.toDateString();
-  return date.toLocaleString(vscode.env.language, today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" });
+  return date.toLocaleString(
+    vscode.env.language,
+    today ? { timeStyle: "short" } : { dateStyle: "medium", timeStyle: "short" },
+  );
 }
 
 function firstLine(text: string): string {

@@ -23,9 +23,15 @@ export const threadCommands: Readonly<Record<string, Command>> = {
 
   async forkFromRun(session, { id }) {
     const { runs } = await session.daemon.request("thread/read", { threadId: id });
-    const run = await pickRun(standing(runs, id).filter(({ completedAt }) => completedAt !== null), vscode.l10n.t("Fork after this run"));
+    const run = await pickRun(
+      standing(runs, id).filter(({ completedAt }) => completedAt !== null),
+      vscode.l10n.t("Fork after this run"),
+    );
     if (run === undefined) return;
-    const { thread } = await session.daemon.request("thread/fork", { threadId: id, from: { type: "run", runId: run.id } });
+    const { thread } = await session.daemon.request("thread/fork", {
+      threadId: id,
+      from: { type: "run", runId: run.id },
+    });
     await session.open(thread);
   },
 
@@ -34,6 +40,9 @@ export const threadCommands: Readonly<Record<string, Command>> = {
   resumeQueue: ({ daemon }, { id }) => daemon.request("queue/resume", { threadId: id }),
   rollBack: ({ daemon, workspace }, { id }) => rollBack(daemon, workspace, id),
   exportThread: ({ daemon, workspace }, thread) => exportThread(daemon, workspace, thread),
+  /** The next message begins a new conversation with the agent, which is handed what came before. */
+  startAfresh: ({ daemon }, { id, selection }) =>
+    daemon.request("provider/switch", { threadId: id, selection, context: "clean" }),
   archiveThread: ({ daemon }, { id }) => daemon.request("thread/archive", { threadId: id }),
   unarchiveThread: ({ daemon }, { id }) => daemon.request("thread/unarchive", { threadId: id }),
 

@@ -5,7 +5,7 @@ export class ThreadFamily {
   private readonly children = new Map<string | undefined, Thread[]>();
   private readonly all: ReadonlyMap<string, Thread>;
 
-  /** Take threads in the order to show them in; with a `title`, only those that have it in theirs, and what leads to them. */
+  /** Take threads in the order to show them in; with a `title`, only those that have it in theirs and those above them. */
   constructor(threads: readonly Thread[], title = "") {
     this.all = new Map(threads.map((thread) => [thread.id, thread]));
     const wanted = new Set<string>();
@@ -32,7 +32,8 @@ export class ThreadFamily {
     const found = new Set<string>();
     for (const id of ids) {
       const thread = this.all.get(id);
-      for (let over = thread && this.parentOf(thread); over !== undefined; over = this.parentOf(over)) found.add(over.id);
+      for (let over = thread && this.parentOf(thread); over !== undefined; over = this.parentOf(over))
+        found.add(over.id);
     }
     return found;
   }

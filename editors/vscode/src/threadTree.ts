@@ -1,7 +1,8 @@
 /** The tree of threads: forks and delegated work under their source, with what waits and what is held. */
 import * as vscode from "vscode";
 import type { Daemon } from "./client";
-import type { ContextTransfer, Thread } from "./protocol";
+import type { ContextTransfer, Thread, ThreadListResult } from "./protocol";
+import { Rereading } from "./rereading";
 import { ThreadFamily } from "./threadFamily";
 import { iconOf, menuContext, type Sign, signsOf, type Surroundings } from "./threadSigns";
 
@@ -15,9 +16,10 @@ export interface Listing {
 export class ThreadTree implements vscode.TreeDataProvider<Thread>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<undefined>();
   readonly onDidChangeTreeData = this.changed.event;
-  private readonly listed = new vscode.EventEmitter<number>();
-  /** Tells how many threads stand at the top, each time they were read. */
-  readonly onListed = this.listed.event;
+  private readonly rereading = new Rereading(
+    () => this.read(),
+    () => this.changed.fire(undefined),
+  );
   private family = new ThreadFamily([]);
   private around: Surroundings = { asking: new Set(), aboveAsking: new Set(), mergeBacks: new Map() };
 
@@ -27,16 +29,13 @@ export class ThreadTree implements vscode.TreeDataProvider<Thread>, vscode.Dispo
     private readonly listing: () => Listing,
   ) {}
 
+  /** Read all anew and then show it: the editor knows no row while it waits for the rows that it asked for. */
   refresh(): void {
-    this.changed.fire(undefined);
+    void this.rereading.request();
   }
 
-  async getChildren(parent?: Thread): Promise<Thread[]> {
-    if (parent !== undefined) return this.family.childrenOf(parent);
-    await this.read();
-    const roots = this.family.childrenOf();
-    this.listed.fire(roots.length);
-    return roots;
+  getChildren(parent?: Thread): Thread[] {
+    return this.family.childrenOf(parent);
   }
 
   getParent(thread: Thread): Thread | undefined {
@@ -56,7 +55,10 @@ export class ThreadTree implements vscode.TreeDataProvider<Thread>, vscode.Dispo
     item.tooltip = [title, ...said, ...origin(thread)].join("\n");
     item.accessibilityInformation = { label: [title, ...said, ...origin(thread)].join(", ") };
     const urgent = signs[0] === "waits" || signs[0] === "childWaits";
-    item.iconPath = new vscode.ThemeIcon(iconOf(thread, signs), urgent ? new vscode.ThemeColor("notificationsWarningIcon.foreground") : undefined);
+    item.iconPath = new vscode.ThemeIcon(
+      iconOf(thread, signs),
+      urgent ? new vscode.ThemeColor("notificationsWarningIcon.foreground") : undefined,
+    );
     item.contextValue = menuContext(thread, signs);
     item.command = { command: "midstream.openThread", title: "", arguments: [thread] };
     return item;
@@ -83,21 +85,30 @@ export class ThreadTree implements vscode.TreeDataProvider<Thread>, vscode.Dispo
 
   private async read(): Promise<void> {
     const [daemon, workspace] = [this.daemon(), this.workspace()];
-    const threads = daemon === undefined || workspace === undefined ? [] : await allThreads(daemon, workspace, this.listing().archived);
+    const kinds = this.listing().archived ? [false, true] : [false];
+    const known = daemon !== undefined && workspace !== undefined;
+    const threads = known
+      ? (await Promise.all(kinds.map((archived) => allThreads(daemon, workspace, archived)))).flat()
+      : [];
     const receiving = threads.filter((thread) => thread.pendingTransferIds.length > 0);
     const [requests, transfers] = await Promise.all([
       daemon?.request("request/list", {}).then((list) => list.requests) ?? [],
       Promise.all(receiving.map(async (thread) => [thread.id, await pendingTransfers(daemon!, thread.id)] as const)),
     ]);
     const asking = new Set(requests.map((request) => request.threadId));
-    const mergeBacks = transfers.map(([id, pending]) => [id, pending.filter(({ type }) => type === "merge_back").length] as const);
+    const mergeBacks = transfers.map(
+      ([id, pending]) => [id, pending.filter(({ type }) => type === "merge_back").length] as const,
+    );
     this.family = new ThreadFamily(threads, this.listing().title);
-    this.around = { asking, aboveAsking: this.family.above(asking), mergeBacks: new Map(mergeBacks.filter(([, count]) => count > 0)) };
+    this.around = {
+      asking,
+      aboveAsking: this.family.above(asking),
+      mergeBacks: new Map(mergeBacks.filter(([, count]) => count > 0)),
+    };
   }
 
   dispose(): void {
     this.changed.dispose();
-    this.listed.dispose();
   }
 }
 
@@ -118,14 +129,9 @@ function origin({ lineage }: Thread): string[] {
 
 async function allThreads(daemon: Daemon, workspace: string, archived: boolean): Promise<Thread[]> {
   const found: Thread[] = [];
-  for (let cursor: string | null | undefined; cursor !== null; ) {
-    const place = cursor === undefined ? {} : { cursor };
-    const page: { threads: Thread[]; nextCursor: string | null } = await daemon.request("thread/list", {
-      workspace,
-      limit: PAGE,
-      ...(archived ? {} : { archived: false }),
-      ...place,
-    });
+  for (let cursor: string | null = ""; cursor !== null; ) {
+    const place = cursor === "" ? {} : { cursor };
+    const page: ThreadListResult = await daemon.request("thread/list", { workspace, archived, limit: PAGE, ...place });
     found.push(...page.threads);
     cursor = page.nextCursor;
   }

@@ -14,9 +14,16 @@ export class ThreadsView implements vscode.Disposable {
 
   constructor(session: Session) {
     const workspace = () => vscode.workspace.workspaceFolders && vscode.Uri.file(session.workspace.fsPath).toString();
-    this.tree = new ThreadTree(() => session.running, workspace, () => ({ title: this.title, archived: this.archived }));
-    this.view = vscode.window.createTreeView("midstream.threads", { treeDataProvider: this.tree, showCollapseAll: true });
-    this.tree.onListed((count) => this.describe(count));
+    this.tree = new ThreadTree(
+      () => session.running,
+      workspace,
+      () => ({ title: this.title, archived: this.archived }),
+    );
+    this.view = vscode.window.createTreeView("midstream.threads", {
+      treeDataProvider: this.tree,
+      showCollapseAll: true,
+    });
+    this.tree.onDidChangeTreeData(() => this.describe(this.tree.getChildren().length));
     session.onChange((change) => {
       if (change !== "reset") return;
       this.hear(session.running);
@@ -52,7 +59,10 @@ export class ThreadsView implements vscode.Disposable {
   }
 
   private describe(count: number): void {
-    const filtered = count > 0 ? vscode.l10n.t("Only threads whose title contains “{0}”.", this.title) : vscode.l10n.t("No thread's title contains “{0}”.", this.title);
+    const filtered =
+      count > 0
+        ? vscode.l10n.t("Only threads whose title contains “{0}”.", this.title)
+        : vscode.l10n.t("No thread's title contains “{0}”.", this.title);
     this.view.message = this.title === "" ? "" : filtered;
   }
 
@@ -61,7 +71,8 @@ export class ThreadsView implements vscode.Disposable {
     if (daemon === undefined || daemon === this.heard) return;
     this.heard = daemon;
     daemon.onRestarted(() => this.tree.refresh());
-    for (const news of ["thread/changed", "thread/deleted", "request/opened", "request/closed"] as const) daemon.on(news, () => this.tree.refresh());
+    for (const news of ["thread/changed", "thread/deleted", "request/opened", "request/closed"] as const)
+      daemon.on(news, () => this.tree.refresh());
   }
 
   dispose(): void {

@@ -11,21 +11,32 @@ export async function mergeBack(daemon: Daemon, { id }: Thread): Promise<void> {
   const through = await pickRun(standing(runs, id), vscode.l10n.t("The last run that the source is told of"));
   if (through === undefined) return;
   await daemon.request("thread/mergeBack", { threadId: id, throughRunId: through.id });
-  void vscode.window.showInformationMessage(vscode.l10n.t("The next message in the source thread carries what this fork did."));
+  void vscode.window.showInformationMessage(
+    vscode.l10n.t("The next message in the source thread carries what this fork did."),
+  );
 }
 
 /** Let the next message not carry something after all. */
 export async function cancelTransfer(daemon: Daemon, thread: Thread): Promise<void> {
   const pending = await pendingTransfers(daemon, thread.id);
-  if (pending.length === 0) throw new Error(vscode.l10n.t("The next message of this thread carries nothing from another one."));
-  const picks = await Promise.all(pending.map(async (transfer) => ({ ...(await describe(daemon, transfer)), transfer })));
+  if (pending.length === 0)
+    throw new Error(vscode.l10n.t("The next message of this thread carries nothing from another one."));
+  const picks = await Promise.all(
+    pending.map(async (transfer) => ({ ...(await describe(daemon, transfer)), transfer })),
+  );
   const placeHolder = vscode.l10n.t("The next message in “{0}” does not carry…", titleOf(thread));
   const chosen = await vscode.window.showQuickPick(picks, { placeHolder });
   if (chosen !== undefined) await daemon.request("transfer/cancel", { transferId: chosen.transfer.id });
 }
 
-async function describe(daemon: Daemon, { type, sourceThreadId, createdAt }: ContextTransfer): Promise<vscode.QuickPickItem> {
-  const source = await daemon.request("thread/read", { threadId: sourceThreadId }).then(({ thread }) => titleOf(thread), () => vscode.l10n.t("a deleted thread"));
+async function describe(
+  daemon: Daemon,
+  { type, sourceThreadId, createdAt }: ContextTransfer,
+): Promise<vscode.QuickPickItem> {
+  const source = await daemon.request("thread/read", { threadId: sourceThreadId }).then(
+    ({ thread }) => titleOf(thread),
+    () => vscode.l10n.t("a deleted thread"),
+  );
   const kinds: Record<ContextTransfer["type"], string> = {
     merge_back: vscode.l10n.t("What the fork “{0}” did", source),
     fork: vscode.l10n.t("What was said in “{0}” before the fork", source),

@@ -4,7 +4,12 @@ import { fileGroups, listOf } from "../src/changeList";
 import { fileName } from "../src/exporting";
 
 test("what a restore does is told by groups, conflicts and unsaved edits first", () => {
-  const plan = { written: ["a.txt", "b.txt"], deleted: ["c.txt"], conflicts: [{ path: "a.txt", reason: "has unsaved edits" }], safetyCheckpointId: null };
+  const plan = {
+    written: ["a.txt", "b.txt"],
+    deleted: ["c.txt"],
+    conflicts: [{ path: "a.txt", reason: "has unsaved edits" }],
+    safetyCheckpointId: null,
+  };
   const [conflicts, unsaved, ...rest] = listOf(fileGroups(plan, ["b.txt", "other.txt"])).split("\n\n");
   assert.equal(conflicts, "In conflict:\n   a.txt: has unsaved edits");
   assert.match(unsaved!, /^Unsaved edits.*\n {3}b\.txt$/);
@@ -13,7 +18,10 @@ test("what a restore does is told by groups, conflicts and unsaved edits first",
 
 test("a long list is cut, and says by how much", () => {
   const lines = Array.from({ length: 14 }, (_, index) => `${index}.txt`);
-  const told = listOf([["Written:", lines], ["Deleted:", []]]).split("\n");
+  const told = listOf([
+    ["Written:", lines],
+    ["Deleted:", []],
+  ]).split("\n");
   assert.equal(told.length, 14);
   assert.equal(told.at(-2)?.trim(), "11.txt");
   assert.equal(told.at(-1)?.trim(), "and 2 more");

@@ -5,8 +5,21 @@ import { ThreadFamily } from "../src/threadFamily";
 import { iconOf, menuContext, signsOf } from "../src/threadSigns";
 
 const thread = (id: string, parent: string | null = null, more: Partial<Thread> = {}): Thread => {
-  const lineage = { parentThreadId: parent, relationshipToParent: parent === null ? null : ("fork" as const), rootThreadId: "a" };
-  return { id, title: `Title ${id}`, lineage, status: "idle", queueHeld: false, archivedAt: null, pendingTransferIds: [], ...more } as Thread;
+  const lineage = {
+    parentThreadId: parent,
+    relationshipToParent: parent === null ? null : ("fork" as const),
+    rootThreadId: "a",
+  };
+  return {
+    id,
+    title: `Title ${id}`,
+    lineage,
+    status: "idle",
+    queueHeld: false,
+    archivedAt: null,
+    pendingTransferIds: [],
+    ...more,
+  } as Thread;
 };
 const ids = (threads: readonly Thread[]) => threads.map(({ id }) => id);
 const quiet = { asking: new Set<string>(), aboveAsking: new Set<string>(), mergeBacks: new Map<string, number>() };
@@ -19,7 +32,13 @@ test("a fork stands under its source, and at the top where that is not listed", 
 });
 
 test("a filter keeps what matches in either case, and what leads to it", () => {
-  const threads = [thread("a"), thread("b", "a"), thread("c", "b", { title: "The Wanted one" }), thread("d"), thread("e", "c")];
+  const threads = [
+    thread("a"),
+    thread("b", "a"),
+    thread("c", "b", { title: "The Wanted one" }),
+    thread("d"),
+    thread("e", "c"),
+  ];
   const family = new ThreadFamily(threads, "wanted");
   assert.deepEqual(ids(family.childrenOf()), ["a"]);
   assert.deepEqual(ids(family.childrenOf(thread("b"))), ["c"]);
@@ -43,7 +62,9 @@ test("what waits for the user comes before all else", () => {
 test("a thread that is at rest has the icon of what it is", () => {
   assert.equal(iconOf(thread("a"), []), "comment");
   assert.equal(iconOf(thread("b", "a"), []), "repo-forked");
-  const child = thread("c", "a", { lineage: { parentThreadId: "a", relationshipToParent: "subagent", rootThreadId: "a" } });
+  const child = thread("c", "a", {
+    lineage: { parentThreadId: "a", relationshipToParent: "subagent", rootThreadId: "a" },
+  });
   assert.equal(iconOf(child, []), "type-hierarchy-sub");
 });
 

@@ -1,7 +1,7 @@
 /** What stands before and behind a run: who answers, how it ended and what it used. */
 import * as l10n from "@vscode/l10n";
 import type { HeldItems } from "../heldItems";
-import type { FromView } from "../messages";
+import type { FromView, RunContext } from "../messages";
 import type { Run } from "../protocol";
 import { button, element } from "./dom";
 
@@ -25,6 +25,9 @@ export function ending(run: Run, post: (message: FromView) => void): HTMLElement
   const changes = run.baselineCheckpointId !== null && button(l10n.t("Changes"), () => post({ type: "diff", runId: run.id }), "link");
   const line = element("div", `end ${run.status}`, said, changes || undefined);
   line.dataset.run = run.id;
+  // What the run's menu is for, and what its conditions look at.
+  const context: RunContext = { webviewSection: "run", runStatus: run.status, threadId: run.threadId, runId: run.id };
+  line.dataset.vscodeContext = JSON.stringify({ ...context, preventDefaultContextMenuItems: true });
   return line;
 }
 

@@ -1,0 +1,32 @@
+/** What can be done with a run, from the menu of its last row. */
+import * as vscode from "vscode";
+import { showRun } from "./checkpoints";
+import type { RunContext } from "./messages";
+import { restore } from "./restore";
+import { rollBackFrom } from "./rollingBack";
+import type { StartedRun } from "./runPick";
+import type { Session } from "./session";
+
+export const runCommands: Readonly<Record<string, (session: Session, run: StartedRun) => Promise<unknown>>> = {
+  async forkAfterRun(session, { id, threadId }) {
+    const { thread } = await session.daemon.request("thread/fork", { threadId, from: { type: "run", runId: id } });
+    await session.open(thread);
+  },
+
+  rollBackRun: ({ daemon, workspace }, run) => rollBackFrom(daemon, workspace, run),
+  retryRun: ({ daemon }, { id }) => daemon.request("run/retry", { runId: id }),
+  showRunChanges: ({ daemon, workspace }, run) => showRun(daemon, workspace, run),
+
+  async restoreAfterRun({ daemon, workspace }, { checkpointId }) {
+    if (checkpointId === null) throw new Error(vscode.l10n.t("The files as this run left them are not kept."));
+    await restore(daemon, workspace, checkpointId);
+  },
+};
+
+/** The run that a menu was opened on, as it now stands. */
+export async function runOf({ daemon }: Session, { threadId, runId }: RunContext): Promise<StartedRun> {
+  const { runs } = await daemon.request("thread/read", { threadId });
+  const run = runs.find(({ id }) => id === runId);
+  if (run === undefined || run.ordinal === null) throw new Error(vscode.l10n.t("This run is gone."));
+  return { ...run, ordinal: run.ordinal };
+}

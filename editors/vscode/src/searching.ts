@@ -1,0 +1,46 @@
+/** Finding a thread by what was said in it. */
+import * as vscode from "vscode";
+import type { Daemon } from "./client";
+import type { SearchMatch } from "./protocol";
+import type { Session } from "./session";
+
+interface Pick extends vscode.QuickPickItem {
+  readonly threadId: string;
+}
+
+/** Search while the user types, and open the thread of the match that they choose. */
+export async function searchThreads(session: Session): Promise<void> {
+  const { daemon } = session;
+  const workspace = vscode.Uri.file(session.workspace.fsPath).toString();
+  const picker = vscode.window.createQuickPick<Pick>();
+  picker.placeholder = vscode.l10n.t("Words that were said in a thread");
+  picker.onDidChangeValue(async (query) => {
+    picker.busy = true;
+    const items = await matches(daemon, workspace, query).catch(() => []);
+    // What was typed meanwhile has an answer of its own.
+    if (picker.value !== query) return;
+    picker.busy = false;
+    picker.items = items;
+  });
+  const chosen = await new Promise<Pick | undefined>((resolve) => {
+    picker.onDidAccept(() => resolve(picker.activeItems[0]));
+    picker.onDidHide(() => resolve(undefined));
+    picker.show();
+  });
+  picker.dispose();
+  if (chosen === undefined) return;
+  await session.open((await daemon.request("thread/read", { threadId: chosen.threadId })).thread);
+  await vscode.commands.executeCommand("midstream.thread.focus");
+}
+
+async function matches(daemon: Daemon, workspace: string, query: string): Promise<Pick[]> {
+  if (query.trim() === "") return [];
+  const found = await daemon.request("thread/search", { query, workspace });
+  return found.matches.map(pickOf);
+}
+
+function pickOf({ threadId, threadTitle, runOrdinal, snippet }: SearchMatch): Pick {
+  const label = threadTitle || vscode.l10n.t("New thread");
+  const run = runOrdinal === null ? {} : { description: vscode.l10n.t("run {0}", runOrdinal) };
+  return { label, ...run, detail: snippet.replace(/\s+/g, " "), alwaysShow: true, threadId };
+}
