@@ -17,17 +17,31 @@ const START = 120_000;
 const BOUND = 30_000;
 
 /**
- * Start an editor on an empty workspace; `settings` go over those that every test needs, `translations` are the
- * extension's texts in German, which the editor then speaks, and `config` is the daemon's own configuration.
+ * Start an editor on an empty workspace and wait until the thread view is `ready`. `settings` go over those that every
+ * test needs, `variables` over the environment, and `config` is the daemon's own configuration; `translations` are the
+ * extension's texts in German, which the editor then speaks; where the workspace is not `trusted`, the editor runs with
+ * workspace trust; `extensions` are installed too.
  */
-export async function startEditor({ settings = {}, prepare, translations, config = "", viewport = { width: 1280, height: 800 } } = {}) {
+export async function startEditor({
+  settings = {},
+  variables = {},
+  prepare,
+  translations,
+  config = "",
+  trusted = true,
+  extensions = [],
+  viewport = { width: 1280, height: 800 },
+  ready = (view) => view.locator("select option", { hasText: "Understudy" }).waitFor({ state: "attached" }),
+} = {}) {
   const home = mkdtempSync(join(tmpdir(), "midstream-vscode-"));
   const workspace = join(home, "workspace");
   const profile = join(home, "profile");
   const whole = {
     "midstream.command": [join(root, ".venv/bin/midstream")],
     "midstream.rehearsal": true,
-    "security.workspace.trust.enabled": false,
+    "security.workspace.trust.enabled": !trusted,
+    "security.workspace.trust.startupPrompt": "never",
+    "security.workspace.trust.banner": "never",
     "workbench.startupEditor": "none",
     "telemetry.telemetryLevel": "off",
     "files.simpleDialog.enable": true,
@@ -46,17 +60,18 @@ export async function startEditor({ settings = {}, prepare, translations, config
     mkdirSync(join(profile, scope), { recursive: true });
     writeFileSync(join(profile, scope, "settings.json"), JSON.stringify(whole));
   }
-  const env = { ...process.env, HOME: home, XDG_DATA_HOME: join(home, "data"), XDG_CONFIG_HOME: join(home, "config"), XDG_STATE_HOME: join(home, "state"), EXTENSIONS_GALLERY: '{"serviceUrl":"http://127.0.0.1:9"}' };
+  const env = { ...process.env, HOME: home, XDG_DATA_HOME: join(home, "data"), XDG_CONFIG_HOME: join(home, "config"), XDG_STATE_HOME: join(home, "state"), EXTENSIONS_GALLERY: '{"serviceUrl":"http://127.0.0.1:9"}', ...variables };
   prepare?.({ env, workspace });
   const folders = ["--user-data-dir", profile, "--extensions-dir", join(home, "extensions")];
-  const installed = spawnSync(process.execPath, [entry, ...folders, "--install-extension", vsix], { env, encoding: "utf8" });
+  const wanted = [vsix, ...extensions].flatMap((file) => ["--install-extension", file]);
+  const installed = spawnSync(process.execPath, [entry, ...folders, ...wanted], { env, encoding: "utf8" });
   if (installed.status !== 0) throw new Error(installed.stdout + installed.stderr);
   if (translations !== undefined) {
     const [extension] = globSync(join(home, "extensions/midstream.midstream-*"));
     writeFileSync(join(extension, "l10n/bundle.l10n.de.json"), JSON.stringify(translations));
   }
   const port = await freePort();
-  const flags = ["--auth", "none", "--bind-addr", `127.0.0.1:${port}`, "--disable-telemetry", "--disable-update-check", "--disable-workspace-trust"];
+  const flags = ["--auth", "none", "--bind-addr", `127.0.0.1:${port}`, "--disable-telemetry", "--disable-update-check", ...(trusted ? ["--disable-workspace-trust"] : [])];
   const server = spawn(process.execPath, [entry, ...folders, ...flags], { env, detached: true, stdio: "ignore" });
   const url = `http://127.0.0.1:${port}/?folder=${workspace}`;
   await reachable(url);
@@ -74,7 +89,7 @@ export async function startEditor({ settings = {}, prepare, translations, config
   await page.locator('.activitybar [aria-label^="Midstream"]').first().waitFor();
   const view = threadOf(page);
   await command(page, "Midstream: Focus on Thread View");
-  await view.locator("select option", { hasText: "Understudy" }).waitFor({ state: "attached" });
+  await ready(view);
   page.setDefaultTimeout(BOUND);
   const end = async () => {
     await browser.close();

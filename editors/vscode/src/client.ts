@@ -1,64 +1,75 @@
 /** The connection to the daemon, with the protocol's types. */
 import { randomUUID } from "node:crypto";
-import { accessSync, constants } from "node:fs";
-import { homedir } from "node:os";
+import { once } from "node:events";
 import * as vscode from "vscode";
-import { CloseAction, ErrorAction, LanguageClient, TransportKind } from "vscode-languageclient/node";
-import { findDaemon, incompatibility, type Incompatibility } from "./daemon";
-import { CHANGING, type Methods, type MidstreamCapabilities, type Notifications } from "./protocol";
+import { CloseAction, ErrorAction, LanguageClient, State, TransportKind } from "vscode-languageclient/node";
+import { type Command, incompatibility, type Incompatibility } from "./daemon";
+import { CHANGING, type Config, type Methods, type MidstreamCapabilities, type Notifications } from "./protocol";
+import { initializationOptions, setting } from "./settings";
 
-const MOST_RESTARTS = 5;
+/** The daemon that answered cannot be spoken to; the message says why, and what to do. */
+export class IncompatibleDaemon extends Error {}
 
-export class Daemon implements vscode.Disposable {
-  private restarts = 0;
+/** Says nothing to the user itself: what goes wrong is told once, and with what to do. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
+/** One connection to the daemon, from its start to its end. */
+export class Daemon {
   private readonly heard = new Map<keyof Notifications, vscode.EventEmitter<unknown>>();
+  private readonly lost = new vscode.EventEmitter<void>();
+  /** Fires once where the connection ends by itself. */
+  readonly onLost = this.lost.event;
+  private readonly client: QuietClient;
 
   private constructor(
-    private readonly client: LanguageClient,
-    private readonly started: vscode.EventEmitter<void>,
-  ) {}
-
-  /** Find the daemon, start it and shake hands; an error says what to do. */
-  static async start(log: vscode.LogOutputChannel): Promise<Daemon> {
-    const settings = vscode.workspace.getConfiguration("midstream");
-    const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
-    const surroundings = { configured: settings.get<string[]>("command", []), path: process.env.PATH ?? "", home: homedir(), executable };
-    const [command, ...args] = findDaemon(surroundings, folders) ?? [];
-    if (command === undefined)
-      throw new Error(vscode.l10n.t("Midstream is not installed where this editor looks for it. Install it with pipx, or set midstream.command."));
-    log.info(`starting ${command}`);
-    const serve = [...args, "serve", ...(settings.get<boolean>("rehearsal", false) ? ["--rehearsal"] : [])];
-    const started = new vscode.EventEmitter<void>();
-    let daemon: Daemon | undefined;
-    const client = new LanguageClient("midstream", "Midstream", { command, args: serve, transport: TransportKind.stdio }, {
-      documentSelector: [],
-      outputChannel: log,
-      initializationOptions: { native: true },
-      errorHandler: {
-        error: () => ({ action: ErrorAction.Continue }),
-        closed: () => ({ action: (daemon?.restarts ?? 0) < MOST_RESTARTS ? CloseAction.Restart : CloseAction.DoNotRestart }),
+    private readonly command: Command,
+    log: vscode.LogOutputChannel,
+  ) {
+    const [program, ...before] = command;
+    const args = [...before, "serve", ...(setting("rehearsal", false) ? ["--rehearsal"] : [])];
+    this.client = new QuietClient(
+      "midstream",
+      "Midstream",
+      { command: program, args, transport: TransportKind.stdio },
+      {
+        documentSelector: [],
+        outputChannel: log,
+        initializationOptions: initializationOptions(),
+        initializationFailedHandler: () => false,
+        errorHandler: {
+          error: () => ({ action: ErrorAction.Continue, handled: true }),
+          closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
+        },
       },
-    });
-    await client.start();
-    const server = client.initializeResult?.serverInfo;
-    const problem = incompatibility(server?.name, capabilitiesOf(client)?.protocolVersion);
-    if (problem !== undefined) {
-      await client.stop();
-      throw new Error(explain(problem, command, server?.version ?? ""));
-    }
-    daemon = new Daemon(client, started);
-    const running = daemon;
-    client.onDidChangeState(({ newState }) => {
-      if (newState !== 2) return;
-      running.restarts += 1;
-      started.fire();
-    });
-    return running;
+    );
   }
 
-  /** Fires after the daemon was lost and started again: subscriptions are gone then. */
-  get onRestarted(): vscode.Event<void> {
-    return this.started.event;
+  /** Start a daemon and shake hands; an error says what to do. */
+  static async start(command: Command, log: vscode.LogOutputChannel): Promise<Daemon> {
+    log.info(`starting ${command.join(" ")}`);
+    const daemon = new Daemon(command, log);
+    try {
+      await daemon.client.start();
+    } catch (error) {
+      await daemon.end();
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Error(
+        vscode.l10n.t("Midstream ({0}) does not start: {1} Midstream: Show Log tells more.", command[0], why),
+      );
+    }
+    const problem = daemon.problem();
+    if (problem !== undefined) {
+      await daemon.end();
+      throw new IncompatibleDaemon(problem);
+    }
+    for (const { key, message } of capabilitiesOf(daemon.client)?.configProblems ?? [])
+      void vscode.window.showWarningMessage(vscode.l10n.t("Midstream does not use {0}: {1}", key, message));
+    daemon.client.onDidChangeState(({ newState }) => newState === State.Stopped && daemon.lost.fire());
+    return daemon;
   }
 
   get version(): string {
@@ -74,6 +85,11 @@ export class Daemon implements vscode.Disposable {
     return this.client.sendRequest<Methods[M]["result"]>(method, whole);
   }
 
+  /** Have whatever starts from now on use another configuration. */
+  configure(config: Config): void {
+    void this.client.sendNotification("workspace/didChangeConfiguration", { settings: { midstream: config } });
+  }
+
   /** Hear a notification; the client library itself has room for one listener of each. */
   on<N extends keyof Notifications>(notification: N, hear: (params: Notifications[N]) => void): vscode.Disposable {
     let emitter = this.heard.get(notification) as vscode.EventEmitter<Notifications[N]> | undefined;
@@ -85,15 +101,29 @@ export class Daemon implements vscode.Disposable {
     return emitter.event(hear);
   }
 
-  dispose(): void {
-    this.started.dispose();
+  /** End the connection and wait for its process: the last one ends the daemon, which the next one starts anew. */
+  async end(): Promise<void> {
+    this.lost.dispose();
     for (const emitter of this.heard.values()) emitter.dispose();
-    void this.client.stop();
+    const server = this.client.serverProcess;
+    const stopped = this.client.isRunning() && (await this.client.stop().then(() => true, () => false));
+    if (server?.exitCode !== null || server.signalCode !== null) return;
+    // One that was still starting, or is lost meanwhile, cannot be told to stop.
+    if (!stopped) server.kill();
+    await once(server, "exit");
+  }
+
+  private problem(): string | undefined {
+    const server = this.client.initializeResult?.serverInfo;
+    const problem = incompatibility(server?.name, capabilitiesOf(this.client)?.protocolVersion);
+    return problem && explain(problem, this.command[0], server?.version ?? "");
   }
 }
 
 function capabilitiesOf(client: LanguageClient): MidstreamCapabilities | undefined {
-  const experimental = client.initializeResult?.capabilities.experimental as { midstream?: MidstreamCapabilities } | undefined;
+  const experimental = client.initializeResult?.capabilities.experimental as
+    | { midstream?: MidstreamCapabilities }
+    | undefined;
   return experimental?.midstream;
 }
 
@@ -102,17 +132,16 @@ function explain(problem: Incompatibility, command: string, version: string): st
     case "stranger":
       return vscode.l10n.t("{0} is not Midstream. Correct the setting midstream.command.", command);
     case "older":
-      return vscode.l10n.t("Midstream {0} ({1}) is too old for this extension. Update it, then restart it.", version, command);
+      return vscode.l10n.t(
+        "Midstream {0} ({1}) is too old for this extension. Update it, then restart it.",
+        version,
+        command,
+      );
     case "newer":
-      return vscode.l10n.t("Midstream {0} ({1}) is too new for this extension. Update the extension.", version, command);
-  }
-}
-
-function executable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
+      return vscode.l10n.t(
+        "Midstream {0} ({1}) is too new for this extension. Update the extension.",
+        version,
+        command,
+      );
   }
 }

@@ -3,24 +3,25 @@ import { join } from "node:path";
 
 export const PROTOCOL_VERSION = 1;
 
+/** A program with the arguments that go before its own. */
+export type Command = readonly [program: string, ...args: string[]];
+
 export interface Surroundings {
-  readonly configured: readonly string[];
   readonly path: string;
   readonly home: string;
+  readonly workspaces: readonly string[];
   readonly executable: (file: string) => boolean;
 }
 
-/** The command that starts the daemon, without its arguments for serving; undefined where none is found. */
-export function findDaemon(surroundings: Surroundings, workspaces: readonly string[]): readonly string[] | undefined {
-  if (surroundings.configured.length > 0) return surroundings.configured;
+/** Every program of one of these names that the user has, the first name first; never one from inside a workspace. */
+export function findPrograms(names: readonly string[], surroundings: Surroundings): string[] {
+  const { path, home, workspaces, executable } = surroundings;
   // A graphical session's PATH often lacks the user's own folders.
-  const folders = [...surroundings.path.split(":"), join(surroundings.home, ".local/bin"), "/usr/local/bin", "/opt/homebrew/bin"];
-  const outside = (file: string) => !workspaces.some((workspace) => file.startsWith(workspace + "/"));
-  const found = folders
-    .filter((folder) => folder.startsWith("/"))
-    .map((folder) => join(folder, "midstream"))
-    .find((file) => outside(file) && surroundings.executable(file));
-  return found === undefined ? undefined : [found];
+  const folders = [...path.split(":"), join(home, ".local/bin"), "/usr/local/bin", "/opt/homebrew/bin"];
+  const absolute = folders.filter((folder) => folder.startsWith("/"));
+  const files = names.flatMap((name) => absolute.map((folder) => join(folder, name)));
+  const outside = (file: string) => !workspaces.some((workspace) => file.startsWith(`${workspace}/`));
+  return [...new Set(files)].filter((file) => outside(file) && executable(file));
 }
 
 export type Incompatibility = "stranger" | "older" | "newer";

@@ -4,8 +4,10 @@ import { chooseAttachments, chooseFiles, fileOf, problemsOf, selectionOf } from 
 import { checkpointCommands, checkpointFileCommands, createCheckpoint } from "./checkpointCommands";
 import { CHECKPOINT_SCHEME, CheckpointDocuments, type CheckpointFile } from "./checkpoints";
 import { CheckpointsView } from "./checkpointsView";
+import { doctor } from "./doctor";
 import { showError } from "./errors";
 import { HANDOFF_SCHEME } from "./handoffDocuments";
+import { Launcher } from "./launcher";
 import type { RunContext } from "./messages";
 import { OUTPUT_SCHEME, OutputDocuments } from "./outputDocuments";
 import { PROPOSED_SCHEME, ProposedDocuments } from "./proposed";
@@ -14,6 +16,8 @@ import { chooseAgent } from "./providerPicker";
 import { runCommands, runOf } from "./runCommands";
 import { searchThreads } from "./searching";
 import { Session } from "./session";
+import { watchSettings } from "./settings";
+import { Status } from "./status";
 import { cancelHandoff, regenerate, sendWithHandoff } from "./switching";
 import { threadCommands } from "./threadCommands";
 import { ThreadsView } from "./threadsView";
@@ -22,23 +26,20 @@ import { hear } from "./viewCommands";
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Midstream", { log: true });
-  const session = new Session(context.workspaceState, log, context.storageUri);
+  const launcher = new Launcher(context, log);
+  const session = new Session(context.workspaceState, log, context.storageUri, () => launcher.launch());
   const view = new ThreadView(context.extensionUri, () => session.whole(), (message) => hear(session, message));
   const threads = new ThreadsView(session);
   const checkpoints = new CheckpointsView(session);
-  const status = vscode.window.createStatusBarItem("midstream", vscode.StatusBarAlignment.Right);
-  status.command = "midstream.switch";
-  context.subscriptions.push(log, session, view, threads, checkpoints, status);
+  const status = new Status();
+  context.subscriptions.push(log, launcher, session, view, threads, checkpoints, status);
+  context.subscriptions.push(watchSettings((config) => session.running?.configure(config)));
 
   session.onChange((change) => {
     if (change === "reset") view.reset();
     else view.tell(change);
     if (change === "reset" || change.type === "run" || change.type === "thread") {
-      const thread = session.thread;
-      status.text = `$(comment-discussion) ${thread?.selection.provider ?? "Midstream"}${thread?.status === "waiting" ? " $(bell-dot)" : ""}`;
-      status.tooltip = session.running ? vscode.l10n.t("Midstream {0}: choose who answers next", session.running.version) : vscode.l10n.t("Midstream is not running");
-      status.show();
-      void vscode.commands.executeCommand("setContext", "midstream.running", session.running !== undefined);
+      status.show({ version: session.running?.version, problem: session.problem, thread: session.thread });
     }
     if (change !== "reset" && change.type === "request" && change.request.status === "pending" && !view.visible) void notify(change.request.prompt);
   });
@@ -68,6 +69,14 @@ export function activate(context: vscode.ExtensionContext): void {
   register("openInEditor", async () => view.openPanel());
   register("restart", () => session.start());
   register("interrupt", () => session.interrupt());
+  register("install", async () => {
+    await launcher.install();
+    await session.start();
+  });
+  register("doctor", async () => {
+    if (launcher.command === undefined) throw new Error(session.problem ?? vscode.l10n.t("Midstream is still starting."));
+    await doctor(launcher.command, log);
+  });
   register("showLog", async () => log.show());
   register("filterThreads", () => threads.askForFilter());
   register("searchThreads", () => searchThreads(session));
@@ -103,7 +112,7 @@ export function activate(context: vscode.ExtensionContext): void {
       threads.refresh();
     });
 
-  if (vscode.workspace.isTrusted) void session.start();
+  void session.start();
   context.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => void session.start()));
 }
 

@@ -20,7 +20,6 @@ export class Following implements vscode.Disposable {
       daemon.on("run/output", (output) => output.threadId === this.threadId && this.tell(this.model?.write(output))),
       daemon.on("thread/reset", ({ threadId }) => threadId === this.threadId && void this.open(threadId)),
       daemon.on("thread/deleted", ({ threadId }) => threadId === this.threadId && this.forget()),
-      daemon.onRestarted(() => this.threadId !== undefined && void this.open(this.threadId)),
     ];
   }
 

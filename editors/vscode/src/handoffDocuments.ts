@@ -17,11 +17,15 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
 
   constructor(private readonly daemon: () => Daemon) {}
 
+  static uri(handoffId: string): vscode.Uri {
+    return vscode.Uri.from({ scheme: HANDOFF_SCHEME, path: "/Handoff.md", query: handoffId });
+  }
+
   /** Show a handoff as it is now: editable until it is sent. */
   async open(handoffId: string): Promise<void> {
     const { handoff } = await this.daemon().request("handoff/read", { handoffId });
     const [id] = [...this.current].find(([, held]) => held.id === handoffId) ?? [handoffId];
-    const uri = uriOf(id);
+    const uri = HandoffDocuments.uri(id);
     this.current.set(id, handoff);
     this.changed.fire([{ type: vscode.FileChangeType.Changed, uri }]);
     await vscode.window.showTextDocument(uri, { preview: false });
@@ -42,7 +46,7 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
     for (const [id, held] of this.current) {
       if (held.id !== old.id) continue;
       this.current.set(id, handoff);
-      this.changed.fire([{ type: vscode.FileChangeType.Changed, uri: uriOf(id) }]);
+      this.changed.fire([{ type: vscode.FileChangeType.Changed, uri: HandoffDocuments.uri(id) }]);
     }
     this.superseded.fire({ oldId: old.id, handoff });
   }
@@ -90,10 +94,6 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
     this.changed.dispose();
     this.superseded.dispose();
   }
-}
-
-function uriOf(id: string): vscode.Uri {
-  return vscode.Uri.from({ scheme: HANDOFF_SCHEME, path: "/Handoff.md", query: id });
 }
 
 function idOf(uri: vscode.Uri): string {

@@ -1,7 +1,7 @@
 /** One window's session: the daemon, the thread that is open, and what is to be sent. */
 import * as vscode from "vscode";
 import { labelOf } from "./attachments";
-import { Daemon } from "./client";
+import type { Daemon } from "./client";
 import { type Draft, DraftStore } from "./draft";
 import { messageOf } from "./errors";
 import { Following } from "./following";
@@ -10,7 +10,9 @@ import type { PageAnchor } from "./heldItems";
 import type { Change, Delivery } from "./messages";
 import { type Preview, previewOf, replaced } from "./preview";
 import type { Attachment, ModelSelection, Provider, Run, RuntimeRequest, Thread } from "./protocol";
+import { Restarts } from "./restarts";
 import { startRun } from "./sending";
+import type { ThreadModel } from "./threadModel";
 import { wireUri } from "./uris";
 
 const THREAD = "midstream.thread";
@@ -19,7 +21,12 @@ const ACTIVE: readonly Run["status"][] = ["starting", "running", "waiting"];
 export class Session implements vscode.Disposable {
   private started: { readonly daemon: Daemon; readonly following: Following } | undefined;
   private providers: readonly Provider[] = [];
-  private problem: string | null = null;
+  /** Why nothing is running; null while it runs or starts. */
+  problem: string | null = null;
+  private starting: Promise<void> = Promise.resolve();
+  private readonly restarts = new Restarts();
+  /** What is shown of a thread until the next daemon tells it. */
+  private lostModel: ThreadModel | undefined;
   /** Settles once what was chosen last is the thread's: what is sent or previewed afterwards is by it. */
   private choosing: Promise<unknown> = Promise.resolve();
   private readonly changed = new vscode.EventEmitter<Change | "reset">();
@@ -34,16 +41,23 @@ export class Session implements vscode.Disposable {
     private readonly memory: vscode.Memento,
     private readonly log: vscode.LogOutputChannel,
     storage: vscode.Uri | undefined,
+    private readonly launch: () => Promise<Daemon>,
   ) {
     this.draft = new DraftStore(storage && vscode.Uri.joinPath(storage, "draft.json").fsPath, labelOf);
     this.handoffs.onReplaced(({ oldId, handoff }) => this.previewed && this.show(replaced(this.previewed, oldId, handoff)));
   }
 
-  /** Start the daemon and open the thread that was open last; what goes wrong is shown in the view. */
-  async start(): Promise<void> {
-    this.stop();
+  /** Start the daemon anew and open the thread that was open last; what goes wrong is shown in the view. */
+  start(): Promise<void> {
+    return (this.starting = this.starting.then(() => this.startAnew()));
+  }
+
+  private async startAnew(): Promise<void> {
+    this.problem = null;
+    await this.stop();
+    this.changed.fire("reset");
     try {
-      const daemon = await Daemon.start(this.log);
+      const daemon = await this.launch();
       const following = new Following(daemon);
       this.started = { daemon, following };
       following.onChange((change) => {
@@ -51,9 +65,10 @@ export class Session implements vscode.Disposable {
         this.changed.fire(change);
       });
       daemon.on("provider/changed", () => void this.readProviders());
-      this.problem = null;
+      daemon.onLost(() => void this.recover());
       await this.readProviders();
       await this.openLast();
+      this.lostModel = undefined;
     } catch (error) {
       this.problem = messageOf(error);
       this.log.error(this.problem);
@@ -61,12 +76,28 @@ export class Session implements vscode.Disposable {
     this.changed.fire("reset");
   }
 
+  /** A daemon that is lost is started again by itself, but not over and over. */
+  private async recover(): Promise<void> {
+    if (this.restarts.allow(Date.now())) {
+      const start = this.start();
+      await start;
+      // One that is lost while it starts is seen to by the next recovery.
+      if (this.starting !== start) return;
+    } else {
+      await this.starting;
+      await this.stop();
+      this.problem = vscode.l10n.t("Midstream ended and does not stay up. Midstream: Show Log tells why; then restart it.");
+      this.changed.fire("reset");
+    }
+    if (this.problem !== null) await offerRestart(this.problem);
+  }
+
   get running(): Daemon | undefined {
     return this.started?.daemon;
   }
 
   get daemon(): Daemon {
-    if (this.started === undefined) throw new Error(this.problem ?? vscode.l10n.t("Midstream is not running. Trust this workspace, or restart it."));
+    if (this.started === undefined) throw new Error(this.problem ?? vscode.l10n.t("Midstream is still starting."));
     return this.started.daemon;
   }
 
@@ -86,8 +117,7 @@ export class Session implements vscode.Disposable {
 
   /** All that the view shows. */
   whole(): Change {
-    const following = this.started?.following;
-    const model = following?.model;
+    const model = this.started?.following.model ?? this.lostModel;
     const shown = {
       thread: model?.thread ?? null,
       runs: [...(model?.runs.values() ?? [])],
@@ -116,8 +146,9 @@ export class Session implements vscode.Disposable {
     return thread;
   }
 
-  /** The open thread, or a new one. */
+  /** The open thread, or a new one; while the daemon is started again, this waits for it. */
   async current(): Promise<Thread> {
+    await this.starting;
     return this.thread ?? (await this.create());
   }
 
@@ -230,15 +261,22 @@ export class Session implements vscode.Disposable {
     if (thread !== undefined) await this.open(thread);
   }
 
-  private stop(): void {
-    this.started?.following.dispose();
-    this.started?.daemon.dispose();
+  private async stop(): Promise<void> {
+    const started = this.started;
+    this.lostModel = started?.following.model ?? this.lostModel;
     this.started = undefined;
+    started?.following.dispose();
+    await started?.daemon.end();
   }
 
   dispose(): void {
-    this.stop();
+    void this.stop();
     this.handoffs.dispose();
     this.changed.dispose();
   }
+}
+
+async function offerRestart(problem: string): Promise<void> {
+  const restart = vscode.l10n.t("Restart");
+  if ((await vscode.window.showErrorMessage(problem, restart)) === restart) await vscode.commands.executeCommand("midstream.restart");
 }

@@ -70,7 +70,6 @@ export class ThreadsView implements vscode.Disposable {
   private hear(daemon: Daemon | undefined): void {
     if (daemon === undefined || daemon === this.heard) return;
     this.heard = daemon;
-    daemon.onRestarted(() => this.tree.refresh());
     for (const news of ["thread/changed", "thread/deleted", "request/opened", "request/closed"] as const)
       daemon.on(news, () => this.tree.refresh());
   }
