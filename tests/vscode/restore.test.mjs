@@ -5,7 +5,7 @@ import { after, afterEach, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { startClient } from "./client.mjs";
 import { startEditor } from "./editor.mjs";
-import { choose, decline, dialog, row, said } from "./trees.mjs";
+import { agree, choose, decline, dialog, row, said } from "./trees.mjs";
 
 let editor;
 let client;
@@ -62,7 +62,7 @@ test("one file is restored after it was shown what that does, and the restore is
   await decline(page);
   assert.deepEqual(lines(), ["one", "two"]);
   await choose(page, "a.txt, added", "Restore This File…");
-  await dialog(page).getByRole("button", { name: "Restore" }).click();
+  await agree(page, "Restore");
   await until(() => content().trim() === "one");
   await page.locator(".notification-toast").getByRole("button", { name: "Undo" }).click();
   await until(() => lines().length === 2);
@@ -71,13 +71,13 @@ test("one file is restored after it was shown what that does, and the restore is
 test("what was written before all runs is deleted by a restore, and comes back from the list", async () => {
   await choose(page, "Before run 1", "Restore These Files…");
   assert.match(await said(page), /Deleted:\s+a\.txt/);
-  await dialog(page).getByRole("button", { name: "Restore" }).click();
+  await agree(page, "Restore");
   await until(() => content() === "");
   // The newest of three: two were taken by the test before.
   await page.locator('.monaco-list-row[aria-label^="Before a restore"]').nth(2).waitFor();
   await choose(page, "Before a restore", "Undo This Restore…");
   assert.match(await said(page), /Written:\s+a\.txt/);
-  await dialog(page).getByRole("button", { name: "Restore" }).click();
+  await agree(page, "Restore");
   await until(() => lines().length === 2);
 });
 
@@ -96,7 +96,7 @@ test("unsaved edits are shown before a restore, which writes only when it is tol
   await decline(page);
   assert.deepEqual(lines(), ["one", "two"]);
   await choose(page, "After run 1", "Restore These Files…");
-  await dialog(page).getByRole("button", { name: "Restore Anyway" }).click();
+  await agree(page, "Restore Anyway");
   await until(() => content().trim() === "one");
   await text.getByText("unsaved").waitFor();
 });

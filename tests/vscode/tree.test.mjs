@@ -5,7 +5,7 @@ import { after, afterEach, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { startClient } from "./client.mjs";
 import { command, startEditor } from "./editor.mjs";
-import { answer, choose, decline, dialog, menuOf, pick, row, said } from "./trees.mjs";
+import { agree, answer, choose, decline, dialog, menuOf, pick, row, said } from "./trees.mjs";
 
 let editor;
 let client;
@@ -163,7 +163,7 @@ test("a rollback names the runs and files that go, and restores the files where 
   assert.ok(existsSync(file));
   await choose(page, "Rolled", "Roll Back…");
   await pick(page, "Run 2: write rolled.txt");
-  await dialog(page).getByRole("button", { name: "Take Back and Restore Files" }).click();
+  await agree(page, "Take Back and Restore Files");
   for (const deadline = Date.now() + 30_000; existsSync(file); await page.waitForTimeout(50))
     assert.ok(Date.now() < deadline);
   const { runs } = await client.call("thread/read", { threadId: thread.id });
@@ -180,7 +180,7 @@ test("a thread is deleted only when that is confirmed, and the open one then mak
   await dialog(page).getByText("Delete “Rolled” with its checkpoints?").waitFor();
   await decline(page);
   await choose(page, "Rolled", "Delete Thread…");
-  await dialog(page).getByRole("button", { name: "Delete" }).click();
+  await agree(page, "Delete");
   await row(page, "Rolled").waitFor({ state: "detached" });
   await editor.view.locator(".user").first().waitFor({ state: "detached" });
 });

@@ -48,6 +48,12 @@ export async function decline(page) {
   await dialog(page).waitFor({ state: "detached" });
 }
 
+/** Choose a button of the open dialog by key: a new dialog, too, passes over a click that comes too soon. */
+export async function agree(page, name) {
+  await dialog(page).getByRole("button", { name }).press("Enter");
+  await dialog(page).waitFor({ state: "detached" });
+}
+
 export function dialog(page) {
   return page.locator(".monaco-dialog-box");
 }
