@@ -8,9 +8,10 @@ export function row(page, name) {
 /** Choose an entry of a row's menu. */
 export async function choose(page, name, entry) {
   await row(page, name).click({ button: "right" });
-  // By key: a new menu passes over a click that comes too soon.
-  await page.locator(".monaco-menu").getByText(entry, { exact: true }).hover();
-  await page.keyboard.press("Enter");
+  const chosen = page.locator(".monaco-menu .action-menu-item", { has: page.getByText(entry, { exact: true }) });
+  await chosen.hover();
+  // By key: a new menu passes over a click that comes too soon; and to it, since a dialog that went gives the focus back late.
+  await chosen.press("Enter");
 }
 
 /** The texts of a row's menu, which is closed again. */
