@@ -38,6 +38,11 @@ async function wear(theme) {
   await page.locator(".quick-input-widget").first().waitFor({ state: "hidden" });
 }
 
+async function picture(name) {
+  const folder = process.env.MIDSTREAM_SCENES;
+  if (folder) await editor.page.screenshot({ path: join(folder, `${name}.png`) });
+}
+
 test("a thread with all that it can show is made", async () => {
   const { page, view } = editor;
   await say(view, "say: I shall make the greeting **kinder**:\n\n```python\ndef greet(name): ...\n```\nthink: A function first.\ntodo: Write it | Test it\ndone: Write it\nrun false\nwrite greet.py: def greet(name): return f'Hello, {name}'\nsay: Done.");
@@ -60,16 +65,28 @@ for (const [name, theme] of Object.entries(THEMES)) {
     for (const [size, width] of Object.entries(WIDTHS)) {
       await page.setViewportSize({ width, height: 900 });
       assert.deepEqual(await faults(view.locator("main")), []);
-      const folder = process.env.MIDSTREAM_SCENES;
-      if (folder) await page.screenshot({ path: join(folder, `thread-${name}-${size}.png`) });
+      await picture(`thread-${name}-${size}`);
     }
   });
 }
 
 test("nobody is shut out of a preview", async () => {
-  const { view } = editor;
+  const { page, view } = editor;
+  await wear(THEMES.light);
   await view.getByLabel("Who answers the next message").selectOption("rehearsal");
   await view.getByRole("button", { name: "Preview handoff" }).click();
   await view.locator(".preview").waitFor();
   assert.deepEqual(await faults(view.locator("main")), []);
+  await view.getByRole("button", { name: "Edit handoff" }).click();
+  await page.locator(".editor-instance .view-lines", { hasText: "The user asked" }).waitFor();
+  await picture("handoff");
+});
+
+test("nobody is shut out of the thread while its changes are looked at", async () => {
+  const { page, view } = editor;
+  await command(page, "View: Close All Editors");
+  await view.getByRole("button", { name: "Changes" }).first().click();
+  await page.locator(".multiDiffEntry .editor.modified .view-line", { hasText: "greet" }).first().waitFor();
+  assert.deepEqual(await faults(view.locator("main")), []);
+  await picture("changes");
 });
