@@ -67,6 +67,10 @@ for (const [name, theme] of Object.entries(THEMES)) {
       assert.deepEqual(await faults(view.locator("main")), []);
       await picture(`thread-${name}-${size}`);
     }
+    await view.locator(".log").press("Home");
+    await view.locator(".state.bad").waitFor();
+    assert.deepEqual(await faults(view.locator("main")), []);
+    await view.locator(".log").press("End");
   });
 }
 

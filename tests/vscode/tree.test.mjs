@@ -54,6 +54,7 @@ test("a fork that asks something is seen on itself, and on its source", async ()
   await client.call("request/respond", { requestId: requests[0].id, decision: "accept" });
   await client.call("run/wait", { runId: run.id });
   await page.locator('[aria-label="Source, rehearsal"]').waitFor();
+  await page.locator('[aria-label="Branch, rehearsal, a fork"]').waitFor();
 });
 
 test("what a fork gives back stands on its source until that is cancelled", async () => {

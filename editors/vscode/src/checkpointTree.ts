@@ -32,11 +32,12 @@ export class CheckpointTree implements vscode.TreeDataProvider<CheckpointNode>, 
     return "file" in parent ? [] : parent.files.map((file) => ({ checkpoint: parent, file }));
   }
 
-  private async read(): Promise<void> {
+  private async read(): Promise<string> {
     const [daemon, threadId] = [this.daemon(), this.threadId()];
     const known = daemon !== undefined && threadId !== undefined;
     const { checkpoints } = known ? await daemon.request("checkpoint/list", { threadId }) : { checkpoints: [] };
     this.checkpoints = checkpoints.toReversed();
+    return JSON.stringify(checkpoints);
   }
 
   getTreeItem(node: CheckpointNode): vscode.TreeItem {

@@ -1,11 +1,17 @@
-/** Reading again what changed: one reading at a time, and once more where news came meanwhile. */
+/**
+ * Reading again what changed: one reading at a time, and once more where news came meanwhile.
+ *
+ * What is read is shown only where it is not what is shown already: the editor knows no row while it takes new ones.
+ */
 export class Rereading {
   private stale = false;
   private active = false;
 
-  /** `read` is followed by `done`; where it fails, what was read before stays. */
+  private shown: string | undefined;
+
+  /** `read` answers all that is shown of it; `done` follows where that is new. Where it fails, what was read before stays. */
   constructor(
-    private readonly read: () => Promise<void>,
+    private readonly read: () => Promise<string>,
     private readonly done: () => void,
   ) {}
 
@@ -14,10 +20,13 @@ export class Rereading {
     if (this.active) return;
     this.active = true;
     try {
+      let read = this.shown;
       while (this.stale) {
         this.stale = false;
-        await this.read();
+        read = await this.read();
       }
+      if (read === this.shown) return;
+      this.shown = read;
       this.done();
     } catch {
       // The daemon went away; its successor's first news asks again.

@@ -46,7 +46,7 @@ export class ThreadTree implements vscode.TreeDataProvider<Thread>, vscode.Dispo
     const { Expanded, None } = vscode.TreeItemCollapsibleState;
     const title = titleOf(thread);
     const signs = signsOf(thread, this.around);
-    const said = [thread.selection.provider, ...signs.map((sign) => this.wordsFor(sign, thread))];
+    const said = this.saidOf(thread);
     const above = this.family.childrenOf(thread).length > 0;
     const item = new vscode.TreeItem(title, above ? Expanded : None);
     // The editor keeps a row that it knows closed: one that gets its first child is a new row, and open.
@@ -62,6 +62,10 @@ export class ThreadTree implements vscode.TreeDataProvider<Thread>, vscode.Dispo
     item.contextValue = menuContext(thread, signs);
     item.command = { command: "midstream.openThread", title: "", arguments: [thread] };
     return item;
+  }
+
+  private saidOf(thread: Thread): string[] {
+    return [thread.selection.provider, ...signsOf(thread, this.around).map((sign) => this.wordsFor(sign, thread))];
   }
 
   private wordsFor(sign: Sign, { id }: Thread): string {
@@ -83,7 +87,7 @@ export class ThreadTree implements vscode.TreeDataProvider<Thread>, vscode.Dispo
     }
   }
 
-  private async read(): Promise<void> {
+  private async read(): Promise<string> {
     const [daemon, workspace] = [this.daemon(), this.workspace()];
     const kinds = this.listing().archived ? [false, true] : [false];
     const known = daemon !== undefined && workspace !== undefined;
@@ -105,6 +109,8 @@ export class ThreadTree implements vscode.TreeDataProvider<Thread>, vscode.Dispo
       aboveAsking: this.family.above(asking),
       mergeBacks: new Map(mergeBacks.filter(([, count]) => count > 0)),
     };
+    const rows = threads.map((thread) => [thread.id, titleOf(thread), ...this.saidOf(thread), ...origin(thread)]);
+    return JSON.stringify([this.listing(), rows, threads.map(({ pendingTransferIds }) => pendingTransferIds.length > 0)]);
   }
 
   dispose(): void {

@@ -8,7 +8,7 @@ test("news during a reading lead to one more, and what was read is shown once", 
   const rereading = new Rereading(
     () => {
       reads += 1;
-      return new Promise((resolve) => (release = resolve));
+      return new Promise<string>((resolve) => (release = () => resolve(`${reads}`)));
     },
     () => (shown += 1),
   );
@@ -27,6 +27,7 @@ test("a reading that fails shows nothing, and the next one is made", async () =>
     async () => {
       reads += 1;
       if (reads === 1) throw new Error("gone");
+      return "";
     },
     () => (shown += 1),
   );
@@ -34,4 +35,18 @@ test("a reading that fails shows nothing, and the next one is made", async () =>
   assert.equal(shown, 0);
   await rereading.request();
   assert.deepEqual([reads, shown], [2, 1]);
+});
+
+test("what is shown already is not shown again: a menu that is open keeps its row", async () => {
+  let [read, shown] = ["one", 0];
+  const rereading = new Rereading(
+    async () => read,
+    () => (shown += 1),
+  );
+  await rereading.request();
+  await rereading.request();
+  assert.equal(shown, 1);
+  read = "two";
+  await rereading.request();
+  assert.equal(shown, 2);
 });
