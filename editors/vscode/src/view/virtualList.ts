@@ -44,12 +44,13 @@ export class VirtualList<Row extends Sized> {
     sizes.observe(this.column);
   }
 
+  /** Show these rows, at once: they come in batches already. */
   setRows(rows: readonly Row[]): void {
     let count = 0;
     this.rows = rows;
     this.counts = rows.map((row) => (count += row.missing ?? 1));
     this.layout.setRows(rows);
-    this.schedule();
+    this.paint();
   }
 
   /** Fill a row anew where it is in the document. */
