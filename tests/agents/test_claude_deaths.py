@@ -100,7 +100,7 @@ async def test_after_a_killed_daemon_no_claude_is_left_and_the_conversation_is_r
     async with daemon(tmp_path, claude_env) as editor:
         thread = await editor.new_thread(workspace, "claude")
         await editor.say(thread, "say: one")
-        await editor.begin(thread, "run sleep 600; touch late.txt")
+        await editor.begin(thread, "run until [ -e never ]; do sleep 1; done; touch late.txt")
         await editor.until(lambda n: isinstance(n, ThreadEvent) and getattr(n.record, "type", None) == "command")
         process = claude_process(claude_env)
         await editor.kill()
