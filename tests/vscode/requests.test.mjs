@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createRequire } from "node:module";
 import { after, afterEach, before, test } from "node:test";
 import { startClient } from "./client.mjs";
 import { command, send, startEditor } from "./editor.mjs";
@@ -74,4 +75,26 @@ test("a question is told only where the thread is out of sight, and closing that
   await command(page, "Midstream: Focus on Thread View");
   await card().getByText("touch hidden.txt").first().waitFor();
   assert.equal(existsSync(join(workspace, "hidden.txt")), false);
+});
+
+// The rehearsal agents take no reason: the card of an agent that does is drawn by itself.
+test("a refusal goes with its reason, where the agent takes one", async () => {
+  const { build } = createRequire(join(editor.root, "editors/vscode/package.json"))("esbuild");
+  const stdin = { contents: 'export { requestCard } from "./src/view/requests";', resolveDir: join(editor.root, "editors/vscode") };
+  const { outputFiles } = await build({ stdin, bundle: true, write: false, format: "iife", globalName: "cards" });
+  const page = await editor.page.context().newPage();
+  await page.evaluate(`${outputFiles[0].text}; globalThis.cards = cards; globalThis.told = [];`);
+  await page.evaluate(() => {
+    const options = [
+      { optionId: "yes", label: "Allow", decision: "accept" },
+      { optionId: "no", label: "Reject", decision: "decline" },
+    ];
+    const request = { id: "one", prompt: "Touch it?", detail: {}, options, acceptsMessage: true };
+    document.body.append(globalThis.cards.requestCard(request, (message) => globalThis.told.push(message)));
+  });
+  await page.getByLabel("Reason").fill("Not this file.");
+  await page.getByRole("button", { name: "Reject" }).click();
+  const told = await page.evaluate(() => globalThis.told);
+  assert.deepEqual(told, [{ type: "respond", requestId: "one", optionId: "no", message: "Not this file." }]);
+  await page.close();
 });
