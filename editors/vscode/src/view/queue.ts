@@ -6,6 +6,7 @@ import { button, element, signButton } from "./dom";
 
 export class Queue {
   readonly root = element("div", "queued");
+  private readonly title = element("h3", "", l10n.t("Queue"));
   private readonly notice = element("p", "held");
   private readonly list = element("ol", "queue");
   private readonly editors = new Map<string, HTMLElement>();
@@ -14,7 +15,8 @@ export class Queue {
   constructor(private readonly post: (message: FromView) => void) {
     this.notice.setAttribute("role", "status");
     this.list.setAttribute("aria-label", l10n.t("Queue"));
-    this.root.append(this.notice, this.list);
+    this.title.hidden = true;
+    this.root.append(this.title, this.notice, this.list);
   }
 
   refresh(held: boolean, runs: readonly Run[]): void {
@@ -23,6 +25,7 @@ export class Queue {
     // A run's record is replaced whole, so that the same records are the same queue.
     if (waiting.length === this.waiting.length && waiting.every((run, index) => run === this.waiting[index])) return;
     this.waiting = waiting;
+    this.title.hidden = waiting.length === 0;
     for (const id of this.editors.keys()) if (!waiting.some((run) => run.id === id)) this.editors.delete(id);
     this.draw();
   }
