@@ -141,6 +141,8 @@ export async function say(view, text) {
   for (;;) {
     await ended.or(allow).first().waitFor();
     if (await ended.isVisible()) return;
+    // A row that was seen may be drawn anew just now.
+    if (!(await allow.first().isVisible())) continue;
     const card = await view.locator(".request").first().getAttribute("data-request");
     await allow.first().click();
     await view.locator(`[data-request="${card}"]`).waitFor({ state: "detached" });
