@@ -16,13 +16,7 @@ export const checkpointCommands: Commands<Checkpoint> = {
   restoreCheckpoint: ({ daemon, workspace }, { id }) => restore(daemon, workspace, id),
   undoRestore: ({ daemon, workspace }, { id }) => restore(daemon, workspace, id),
 
-  async forkFromCheckpoint(session, { id, threadId }) {
-    const { thread } = await session.daemon.request("thread/fork", {
-      threadId,
-      from: { type: "checkpoint", checkpointId: id },
-    });
-    await session.open(thread);
-  },
+  forkFromCheckpoint: (session, { id, threadId }) => session.fork(threadId, { type: "checkpoint", checkpointId: id }),
 };
 
 export const checkpointFileCommands: Commands<CheckpointFile> = {

@@ -55,9 +55,7 @@ export function activate(context: vscode.ExtensionContext): void {
 
   const register = <A extends unknown[]>(name: string, act: (...args: A) => Promise<unknown>) =>
     context.subscriptions.push(
-      vscode.commands.registerCommand(`midstream.${name}`, (...args: A) =>
-        act(...args).catch(showError),
-      ),
+      vscode.commands.registerCommand(`midstream.${name}`, (...args: A) => act(...args).catch(showError)),
     );
   const shownHandoff = (uri?: vscode.Uri) => {
     const shown = uri ?? vscode.window.activeTextEditor?.document.uri;

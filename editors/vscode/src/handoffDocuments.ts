@@ -33,7 +33,7 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
 
   /** The handoff that a document stands for now. */
   async of(uri: vscode.Uri): Promise<ContextHandoff> {
-    const id = idOf(uri);
+    const id = uri.query;
     const held = this.current.get(id);
     if (held !== undefined) return held;
     const { handoff } = await this.daemon().request("handoff/read", { handoffId: id });
@@ -41,7 +41,7 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
     return handoff;
   }
 
-  /** Put a handoff in the place of the one that it was made from, or of an older state of itself. */
+  /** Put a handoff in the place of the one that it was made from. */
   replace(old: ContextHandoff, handoff: ContextHandoff): void {
     for (const [id, held] of this.current) {
       if (held.id !== old.id) continue;
@@ -94,8 +94,4 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
     this.changed.dispose();
     this.superseded.dispose();
   }
-}
-
-function idOf(uri: vscode.Uri): string {
-  return uri.query;
 }

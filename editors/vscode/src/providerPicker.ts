@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 import type { ModelSelection, Provider } from "./protocol";
 import type { Session } from "./session";
-import { type Unusable, unusable } from "./unusable";
+import { type Unusable, unusable, wrongWith } from "./unusable";
 
 const ICONS: Record<Unusable, string> = { notInstalled: "circle-slash", notLoggedIn: "key", broken: "warning" };
 
@@ -54,10 +54,6 @@ function pickOf(provider: Provider, selected: string | undefined): AgentPick {
     iconPath: new vscode.ThemeIcon(why === undefined ? "check" : ICONS[why]),
     provider,
   };
-}
-
-function wrongWith({ problem }: Provider): string {
-  return [problem?.message, problem?.action].filter(Boolean).join(" ");
 }
 
 async function chooseModel({ kind, models }: Provider): Promise<ModelSelection | undefined> {

@@ -6,7 +6,6 @@
 export class Rereading {
   private stale = false;
   private active = false;
-
   private shown: string | undefined;
 
   /** `read` answers all that is shown of it; `done` follows where that is new. Where it fails, what was read before stays. */

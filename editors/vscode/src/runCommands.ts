@@ -8,11 +8,7 @@ import type { StartedRun } from "./runPick";
 import type { Session } from "./session";
 
 export const runCommands: Readonly<Record<string, (session: Session, run: StartedRun) => Promise<unknown>>> = {
-  async forkAfterRun(session, { id, threadId }) {
-    const { thread } = await session.daemon.request("thread/fork", { threadId, from: { type: "run", runId: id } });
-    await session.open(thread);
-  },
-
+  forkAfterRun: (session, { id, threadId }) => session.fork(threadId, { type: "run", runId: id }),
   rollBackRun: ({ daemon, workspace }, run) => rollBackFrom(daemon, workspace, run),
   retryRun: ({ daemon }, { id }) => daemon.request("run/retry", { runId: id }),
   showRunChanges: ({ daemon, workspace }, run) => showRun(daemon, workspace, run),

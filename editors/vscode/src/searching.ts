@@ -3,6 +3,8 @@ import * as vscode from "vscode";
 import type { Daemon } from "./client";
 import type { SearchMatch } from "./protocol";
 import type { Session } from "./session";
+import { titleOf } from "./threadTree";
+import { wireUri } from "./uris";
 
 interface Pick extends vscode.QuickPickItem {
   readonly threadId: string;
@@ -11,7 +13,7 @@ interface Pick extends vscode.QuickPickItem {
 /** Search while the user types, and open the thread of the match that they choose. */
 export async function searchThreads(session: Session): Promise<void> {
   const { daemon } = session;
-  const workspace = vscode.Uri.file(session.workspace.fsPath).toString();
+  const workspace = wireUri(session.workspace);
   const picker = vscode.window.createQuickPick<Pick>();
   picker.placeholder = vscode.l10n.t("Words that were said in a thread");
   picker.onDidChangeValue(async (query) => {
@@ -29,7 +31,7 @@ export async function searchThreads(session: Session): Promise<void> {
   });
   picker.dispose();
   if (chosen === undefined) return;
-  await session.open((await daemon.request("thread/read", { threadId: chosen.threadId })).thread);
+  await session.openById(chosen.threadId);
   await vscode.commands.executeCommand("midstream.thread.focus");
 }
 
@@ -40,7 +42,7 @@ async function matches(daemon: Daemon, workspace: string, query: string): Promis
 }
 
 function pickOf({ threadId, threadTitle, runOrdinal, snippet }: SearchMatch): Pick {
-  const label = threadTitle || vscode.l10n.t("New thread");
+  const label = titleOf({ title: threadTitle });
   const run = runOrdinal === null ? {} : { description: vscode.l10n.t("run {0}", runOrdinal) };
   return { label, ...run, detail: snippet.replace(/\s+/g, " "), alwaysShow: true, threadId };
 }

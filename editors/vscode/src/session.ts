@@ -1,5 +1,6 @@
 /** One window's session: the daemon, the thread that is open, and what is to be sent. */
 import * as vscode from "vscode";
+import { isActive } from "./active";
 import { labelOf } from "./attachments";
 import type { Daemon } from "./client";
 import { type Draft, DraftStore } from "./draft";
@@ -9,14 +10,13 @@ import { HandoffDocuments } from "./handoffDocuments";
 import type { PageAnchor } from "./heldItems";
 import type { Change, Delivery } from "./messages";
 import { type Preview, previewOf, replaced } from "./preview";
-import type { Attachment, ModelSelection, Provider, Run, RuntimeRequest, Thread } from "./protocol";
+import type { Attachment, ForkPoint, ModelSelection, Provider, Run, RuntimeRequest, Thread } from "./protocol";
 import { Restarts } from "./restarts";
 import { startRun } from "./sending";
 import type { ThreadModel } from "./threadModel";
 import { wireUri } from "./uris";
 
 const THREAD = "midstream.thread";
-const ACTIVE: readonly Run["status"][] = ["starting", "running", "waiting"];
 
 export class Session implements vscode.Disposable {
   private started: { readonly daemon: Daemon; readonly following: Following } | undefined;
@@ -139,6 +139,16 @@ export class Session implements vscode.Disposable {
     await this.started?.following.open(thread.id);
   }
 
+  /** Open a thread that may be gone by now: then the error says so, and what is open stays. */
+  async openById(threadId: string): Promise<void> {
+    await this.open((await this.daemon.request("thread/read", { threadId })).thread);
+  }
+
+  /** Fork a thread and open the fork. */
+  async fork(threadId: string, from: ForkPoint): Promise<void> {
+    await this.open((await this.daemon.request("thread/fork", { threadId, from })).thread);
+  }
+
   async create(): Promise<Thread> {
     const workspace = wireUri(this.workspace);
     const { thread } = await this.daemon.request("thread/create", { workspace });
@@ -153,7 +163,7 @@ export class Session implements vscode.Disposable {
   }
 
   async interrupt(): Promise<void> {
-    const active = this.runs().find((run) => ACTIVE.includes(run.status));
+    const active = this.runs().find(isActive);
     if (active !== undefined) await this.daemon.request("run/interrupt", { runId: active.id });
   }
 

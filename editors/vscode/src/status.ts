@@ -1,5 +1,6 @@
 /** What the status bar says of the session, and the context keys that decide which commands can be used. */
 import * as vscode from "vscode";
+import { isActive } from "./active";
 import type { Thread } from "./protocol";
 
 /** What of a session matters here. */
@@ -76,7 +77,7 @@ function describe({ version, problem, thread }: Situation): Shown {
 }
 
 function contextOf({ version, thread }: Situation): Record<"running" | "threadOpen" | "runActive", boolean> {
-  const active = thread !== undefined && ["starting", "running", "waiting"].includes(thread.status);
+  const active = thread !== undefined && isActive(thread);
   return {
     running: version !== undefined,
     threadOpen: thread !== undefined,

@@ -16,10 +16,7 @@ export const threadCommands: Readonly<Record<string, Command>> = {
     if (wish) await daemon.request("thread/update", { threadId: id, title: wish });
   },
 
-  async forkThread(session, { id }) {
-    const { thread } = await session.daemon.request("thread/fork", { threadId: id, from: { type: "latestStable" } });
-    await session.open(thread);
-  },
+  forkThread: (session, { id }) => session.fork(id, { type: "latestStable" }),
 
   async forkFromRun(session, { id }) {
     const { runs } = await session.daemon.request("thread/read", { threadId: id });
@@ -27,12 +24,7 @@ export const threadCommands: Readonly<Record<string, Command>> = {
       standing(runs, id).filter(({ completedAt }) => completedAt !== null),
       vscode.l10n.t("Fork after this run"),
     );
-    if (run === undefined) return;
-    const { thread } = await session.daemon.request("thread/fork", {
-      threadId: id,
-      from: { type: "run", runId: run.id },
-    });
-    await session.open(thread);
+    if (run !== undefined) await session.fork(id, { type: "run", runId: run.id });
   },
 
   mergeBack: ({ daemon }, thread) => mergeBack(daemon, thread),

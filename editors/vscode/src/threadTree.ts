@@ -118,7 +118,7 @@ export class ThreadTree implements vscode.TreeDataProvider<Thread>, vscode.Dispo
   }
 }
 
-export function titleOf({ title }: Thread): string {
+export function titleOf({ title }: Pick<Thread, "title">): string {
   return title || vscode.l10n.t("New thread");
 }
 

@@ -4,6 +4,7 @@ import type { Daemon } from "./client";
 import type { Thread } from "./protocol";
 import type { Session } from "./session";
 import { ThreadTree } from "./threadTree";
+import { wireUri } from "./uris";
 
 export class ThreadsView implements vscode.Disposable {
   private title = "";
@@ -13,7 +14,7 @@ export class ThreadsView implements vscode.Disposable {
   private readonly view: vscode.TreeView<Thread>;
 
   constructor(session: Session) {
-    const workspace = () => vscode.workspace.workspaceFolders && vscode.Uri.file(session.workspace.fsPath).toString();
+    const workspace = () => vscode.workspace.workspaceFolders && wireUri(session.workspace);
     this.tree = new ThreadTree(
       () => session.running,
       workspace,

@@ -21,7 +21,7 @@ const acts: { readonly [T in Asked["type"]]: Act<T> } = {
   page: (session, { anchor }) => session.readPage(anchor),
   output: (_, message) => openOutput(message),
   copy: async (_, { text }) => vscode.env.clipboard.writeText(text),
-  thread: async (session, { threadId }) => session.open((await session.daemon.request("thread/read", { threadId })).thread),
+  thread: (session, { threadId }) => session.openById(threadId),
   interrupt: (session) => session.interrupt(),
   select: (session, { selection }) => session.select(selection),
   chooseProvider: chooseAgent,

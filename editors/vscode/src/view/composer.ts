@@ -1,13 +1,12 @@
 /** Where the user writes; around it what waits in the queue, what goes with the message, and who answers. */
 import * as l10n from "@vscode/l10n";
+import { isActive } from "../active";
 import type { Delivery, FromView, Shown } from "../messages";
 import type { Run, Thread } from "../protocol";
 import { joined } from "../unsent";
 import { button, element, signButton } from "./dom";
 import { Pickers } from "./pickers";
 import { Queue } from "./queue";
-
-const ACTIVE: readonly Run["status"][] = ["starting", "running", "waiting"];
 
 export class Composer {
   readonly root = element("footer", "composer");
@@ -70,7 +69,7 @@ export class Composer {
   refresh(thread: Thread | null, runs: readonly Run[]): void {
     this.pickers.refresh(thread);
     this.queue.refresh(thread?.queueHeld ?? false, runs);
-    const active = runs.find((run) => ACTIVE.includes(run.status));
+    const active = runs.find(isActive);
     this.stop.hidden = this.steer.hidden = active === undefined;
     const unsteerable = active && this.pickers.provider(active.provider)?.capabilities.steer === false;
     this.steer.disabled = unsteerable === true;

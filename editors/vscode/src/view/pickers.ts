@@ -2,7 +2,7 @@
 import * as l10n from "@vscode/l10n";
 import type { FromView } from "../messages";
 import type { ModelSelection, Provider, Thread } from "../protocol";
-import { type Unusable, unusable } from "../unusable";
+import { type Unusable, unusable, wrongWith } from "../unusable";
 import { element, signButton } from "./dom";
 
 const MODES: Record<Thread["runtimeMode"], () => string> = {
@@ -61,8 +61,7 @@ export class Pickers {
     this.who.value = selection.provider;
     this.mode.value = thread?.runtimeMode ?? "approvalRequired";
     this.showModels(provider, selection.model);
-    const problem = provider?.problem;
-    this.problem.textContent = [problem?.message, problem?.action].filter(Boolean).join(" ");
+    this.problem.textContent = provider === undefined ? "" : wrongWith(provider);
   }
 
   private showModels(provider: Provider | undefined, selected: string | null): void {
