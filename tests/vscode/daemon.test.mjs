@@ -30,7 +30,11 @@ after(async () => {
   await editor?.end();
   rmSync(scratch, { recursive: true });
 });
-afterEach((context) => editor?.keep(context));
+afterEach(async (context) => {
+  await editor?.keep(context);
+  // What a failed test left in the way is not in the way of the next one.
+  for (const file of [held, broken, newer]) rmSync(file, { force: true });
+});
 
 const notification = (text) => editor.page.locator(".notification-toast", { hasText: text });
 const restart = (text) => notification(text).getByRole("button", { name: "Restart" }).click();

@@ -7,33 +7,45 @@ import { ThreadModel } from "./threadModel";
 
 const PAGE = 100;
 
+/** A thread on its way to be shown; from its snapshot on it takes what happens meanwhile. */
+interface Reading {
+  readonly threadId: string;
+  model?: ThreadModel;
+}
+
 export class Following implements vscode.Disposable {
+  /** What is shown: a thread with its newest items, never one that is only half read. */
   model: ThreadModel | undefined;
-  private threadId: string | undefined;
+  private reading: Reading | undefined;
   private readonly changed = new vscode.EventEmitter<Change | "reset">();
   readonly onChange = this.changed.event;
   private readonly listeners: vscode.Disposable[];
 
-  constructor(private readonly daemon: Daemon) {
+  constructor(private readonly daemon: Pick<Daemon, "on" | "request">) {
     this.listeners = [
-      daemon.on("thread/event", (event) => event.threadId === this.threadId && this.tell(this.model?.apply(event))),
-      daemon.on("run/output", (output) => output.threadId === this.threadId && this.tell(this.model?.write(output))),
-      daemon.on("thread/reset", ({ threadId }) => threadId === this.threadId && void this.open(threadId)),
-      daemon.on("thread/deleted", ({ threadId }) => threadId === this.threadId && this.forget()),
+      daemon.on("thread/event", (event) => this.hear(event.threadId, (model) => model.apply(event))),
+      daemon.on("run/output", (output) => this.hear(output.threadId, (model) => model.write(output))),
+      daemon.on("thread/reset", ({ threadId }) => this.hear(threadId, () => "gap")),
+      daemon.on("thread/deleted", ({ threadId }) => this.forget(threadId)),
     ];
   }
 
-  /** Show another thread, or the same one anew. */
+  /** Show another thread, or the same one anew; until it is read, and where it cannot be, what is shown stays. */
   async open(threadId: string): Promise<void> {
-    if (this.threadId !== undefined && this.threadId !== threadId) void this.daemon.request("thread/unsubscribe", { threadId: this.threadId });
-    this.threadId = threadId;
-    this.model = undefined;
-    const { snapshot } = await this.daemon.request("thread/subscribe", { threadId });
-    if (snapshot === null || this.threadId !== threadId) return;
-    const model = (this.model = new ThreadModel(snapshot));
-    const page = await this.daemon.request("thread/items", { threadId, last: true, limit: PAGE });
-    if (this.model !== model) return;
-    model.takeLast(page, page.sequence);
+    const reading: Reading = (this.reading = { threadId });
+    try {
+      const { snapshot } = await this.daemon.request("thread/subscribe", { threadId });
+      if (snapshot === null || this.reading !== reading) return this.leave(threadId);
+      const model = (reading.model = new ThreadModel(snapshot));
+      const page = await this.daemon.request("thread/items", { threadId, last: true, limit: PAGE });
+      if (this.reading !== reading) return this.leave(threadId);
+      model.takeLast(page, page.sequence);
+      const old = this.model?.thread.id;
+      this.model = model;
+      if (old !== undefined) this.leave(old);
+    } finally {
+      if (this.reading === reading) this.reading = undefined;
+    }
     this.changed.fire("reset");
   }
 
@@ -47,9 +59,26 @@ export class Following implements vscode.Disposable {
     this.changed.fire({ type: "page", page, anchor });
   }
 
-  /** Show no thread: the one that was shown is gone. */
-  private forget(): void {
-    this.threadId = undefined;
+  /** Have the model of a thread take what is told of it; the one that is read takes the place of the one that is shown. */
+  private hear(threadId: string, take: (model: ThreadModel) => Change | "gap" | undefined): void {
+    const { reading } = this;
+    const model = reading?.threadId === threadId ? reading.model : this.model?.thread.id === threadId ? this.model : undefined;
+    const change = model && take(model);
+    if (change === "gap") void this.open(threadId);
+    else if (change !== undefined && model === this.model) this.changed.fire(change);
+  }
+
+  /** Hear no more of a thread, unless it is shown or read. */
+  private leave(threadId: string): void {
+    if (threadId === this.model?.thread.id || threadId === this.reading?.threadId) return;
+    // One that is gone is left already.
+    this.daemon.request("thread/unsubscribe", { threadId }).catch(() => undefined);
+  }
+
+  /** Show no thread where the one that was shown is gone. */
+  private forget(threadId: string): void {
+    if (this.reading?.threadId === threadId) this.reading = undefined;
+    if (this.model?.thread.id !== threadId) return;
     this.model = undefined;
     this.changed.fire("reset");
   }
@@ -60,11 +89,6 @@ export class Following implements vscode.Disposable {
     const { items } = await this.daemon.request("thread/items", { threadId, limit: 1, runId: anchor.runId });
     const [first] = items;
     return this.page(threadId, first === undefined ? { first: true } : { aroundItemId: first.id });
-  }
-
-  private tell(change: Change | "gap" | undefined): void {
-    if (change === "gap") void this.open(this.threadId!);
-    else if (change !== undefined) this.changed.fire(change);
   }
 
   dispose(): void {

@@ -24,6 +24,8 @@ export class Session implements vscode.Disposable {
   /** Why nothing is running; null while it runs or starts. */
   problem: string | null = null;
   private starting: Promise<void> = Promise.resolve();
+  /** Settles once the thread that the user opened last is the one that is shown, or cannot be. */
+  private opening: Promise<unknown> = Promise.resolve();
   private readonly restarts = new Restarts();
   /** What is shown of a thread until the next daemon tells it. */
   private lostModel: ThreadModel | undefined;
@@ -135,8 +137,10 @@ export class Session implements vscode.Disposable {
 
   async open(thread: Thread): Promise<void> {
     this.closePreview();
+    const opened = this.started?.following.open(thread.id);
+    this.opening = Promise.allSettled([opened]);
+    await opened;
     await this.memory.update(THREAD, thread.id);
-    await this.started?.following.open(thread.id);
   }
 
   /** Open a thread that may be gone by now: then the error says so, and what is open stays. */
@@ -156,9 +160,10 @@ export class Session implements vscode.Disposable {
     return thread;
   }
 
-  /** The open thread, or a new one; while the daemon is started again, this waits for it. */
+  /** The open thread, or a new one; while the daemon is started again, or a thread opened, this waits for it. */
   async current(): Promise<Thread> {
     await this.starting;
+    await this.opening;
     return this.thread ?? (await this.create());
   }
 
