@@ -86,7 +86,7 @@ def build_edited(summary_text: str, *, budget_tokens: int, nonce: str, secrets: 
     """
     redacted = Redactor(secrets).text(summary_text)
     protected = "\n".join(MARKS.protect(line) for line in redacted.split("\n"))
-    built = _built(protected, nonce, budget_tokens, MARKS, (), frozenset())
+    built = _built(protected, nonce, budget_tokens, MARKS, (), frozenset(), edited=True)
     _check(built.tokens.estimated, budget_tokens)
     return built
 
@@ -143,8 +143,10 @@ def _built(
     marks: Marks,
     sections: tuple[HandoffSection, ...],
     item_ids: frozenset[str],
+    *,
+    edited: bool = False,
 ) -> Built:
-    sent_text = fence(summary_text, nonce, marks)
+    sent_text = fence(summary_text, nonce, marks, edited=edited)
     return Built(
         summary_text=summary_text,
         sent_text=sent_text,
