@@ -2,14 +2,15 @@
 
 from typing import Any
 
+import attrs
 import pytest
 
 from midstream.protocol.errors import InvalidParams
-from midstream.protocol.records.request import Answer
+from midstream.protocol.records.request import Answer, RuntimeRequest
 from midstream.protocol.records.run import Run
 from midstream.server.graph import commands as c
 from midstream.server.graph.effects import AnswerRequest, InterruptTurn
-from support.graph import ALWAYS, NO, YES, Story, permission, question, refusal
+from support.graph import ALWAYS, NO, YES, Story, command, permission, question, refusal
 
 
 @pytest.fixture
@@ -104,6 +105,25 @@ def test_a_run_waits_until_all_is_answered(story: Story, run: Run) -> None:
     assert story.run(run.id).status == "waiting"
     story.respond(second.request, "yes")
     assert story.run(run.id).status == "running"
+
+
+@pytest.mark.parametrize("end", ["answered", "withdrawn"])
+def test_what_was_asked_about_waits_no_longer_than_that(story: Story, run: Run, end: str) -> None:
+    story.hear(run, c.ObservedItem(item=command("itm_make", run, status="waiting")))
+    asked = [permission(story, run, YES) for _ in range(2)]
+    about = [attrs.evolve(one, request=attrs.evolve(one.request, target_item_id="itm_make")) for one in asked]
+    story.hear(run, *about)
+
+    def close(request: RuntimeRequest) -> None:
+        if end == "answered":
+            story.respond(request, "yes")
+        else:
+            story.hear(run, c.ObservedWithdrawal(request_id=request.id))
+
+    close(about[0].request)
+    assert story.items()["itm_make"].status == "waiting"
+    close(about[1].request)
+    assert story.items()["itm_make"].status == "running"
 
 
 def test_a_request_is_answered_once(story: Story, run: Run) -> None:

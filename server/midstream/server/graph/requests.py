@@ -130,6 +130,15 @@ def _close_item_of(changes: Changes, request: RuntimeRequest) -> None:
             put_item(changes, attrs.evolve(item, status=status, answers=request.answers), item.run_id)
         case _:
             pass
+    _let_go_on(changes, request)
+
+
+def _let_go_on(changes: Changes, request: RuntimeRequest) -> None:
+    """Show that what was asked about waits no more: agents seldom say so, and a command may run for long."""
+    about = changes.state.live_items.get(request.target_item_id or "")
+    asked = {pending.target_item_id for pending in changes.state.pending_requests}
+    if about is not None and about.status == "waiting" and about.id not in asked:
+        put_item(changes, attrs.evolve(about, status="running"), about.run_id)
 
 
 def _go_on(changes: Changes, run_id: RunId) -> None:
