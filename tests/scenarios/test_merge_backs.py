@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from midstream.protocol.records.item import MergeBackItem
+from midstream.protocol.records.item import HandoffItem, MergeBackItem
 from scenarios.steps import received, selection
 from scenarios.test_forks import forked
 from support.editor import Editor, Refused
@@ -27,6 +27,8 @@ async def test_forks_that_were_merged_back_are_told_once_in_order_and_outlive_th
 
     run = await editor.say(thread, "say: next")
     assert len(run.handoff_ids) == 2
+    told = [item for item in await editor.items(thread, run) if isinstance(item, HandoffItem)]
+    assert [(item.from_providers, item.to_provider) for item in told] == [(("rehearsal",), "rehearsal")] * 2
     assert [one.status for one in (await editor.read(thread)).transfers] == ["consumed", "consumed"]
     texts = received(await editor.recall(thread, "rehearsal"))
     assert [("from the left" in text, "from the right" in text) for text in texts[1:3]] == [

@@ -367,6 +367,7 @@ def test_merge_backs_are_told_oldest_first_beside_the_own_strategy() -> None:
     made = plan(runs=1, known=(provider_thread(native=(1,)),), transfers=merge_backs)
     assert (made.strategy, made.transfer_ids, made.channel) == ("none", ("trf_b", "trf_a"), "separateBlock")
     assert codes(made) == ["already_covered", "merge_back"]
+    assert made.reasons[-1].message == "2 forks, merged back, are told of as well."
 
 
 def test_a_merge_back_into_a_provider_that_takes_no_handoff_is_unsupported() -> None:

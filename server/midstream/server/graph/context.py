@@ -211,12 +211,15 @@ def deliver(changes: Changes, run: Run, handoff_id: HandoffId) -> None:
     changes.put(TransferPut(attrs.evolve(transfer, status="consumed", target_run_id=run.id, consumed_at=changes.now)))
     known = known_provider_threads(changes.state)
     sources = (known.get(source) for source in handoff.from_provider_thread_ids)
+    providers = tuple(dict.fromkeys(source.provider for source in sources if source is not None))
+    # The conversations of a fork are known there alone.
+    elsewhere = () if transfer.source_provider is None else (transfer.source_provider,)
     item = HandoffItem(
         **new_item(changes, run, "completed", run.provider_thread_id),
         handoff_id=handoff.id,
         transfer_id=transfer.id,
         strategy=handoff.strategy,
-        from_providers=tuple(dict.fromkeys(source.provider for source in sources if source is not None)),
+        from_providers=providers or elsewhere,
         to_provider=run.provider,
         reasons=run.plan.reasons if run.plan else (),
     )

@@ -55,9 +55,10 @@ def unsent_handoff(state: ThreadState, handoff_id: HandoffId) -> HandoffInfo:
             transferId=handoff.transfer_id,
         )
     if handoff.status != "ready" or handoff.target_run_id is not None:
+        fate = "was given to a run already" if handoff.status == "ready" else f"is {handoff.status}"
         raise MidstreamError(
             "invalidState",
-            f"Handoff {handoff_id} is {handoff.status} or was given to a run already; preview a new one.",
+            f"Handoff {handoff_id} {fate}; preview a new one.",
             handoffId=handoff_id,
             status=handoff.status,
         )

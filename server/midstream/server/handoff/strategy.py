@@ -194,7 +194,8 @@ def _with_merge_backs(choice: _Choice, history: History, target: Target) -> Swit
     merge_backs = history.pending("merge_back")
     handoff = target.capabilities.handoff
     if merge_backs:
-        message = f"{len(merge_backs)} fork(s) merged back are told as well."
+        several = f"{len(merge_backs)} forks, merged back, are told of as well."
+        message = several if len(merge_backs) > 1 else "What a fork did, merged back, is told as well."
         choice = choice.because(Reason(code="merge_back", message=message))
         if not (handoff.delta and handoff.channel):
             choice = _Choice(strategy="unsupported", reasons=choice.reasons).because(_takes_none(target))
