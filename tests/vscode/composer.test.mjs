@@ -191,6 +191,20 @@ test("a held queue says so, and goes on when it is told to", async () => {
   await view.getByText("The queue is held").waitFor({ state: "detached" });
 });
 
+test("what is being written of a queued message is not lost where that is sent meanwhile", async () => {
+  const { view } = editor;
+  await send(view, "run true");
+  await view.locator(".request").waitFor();
+  await send(view, "say: as it was");
+  const rows = view.getByLabel("Queue").getByRole("listitem");
+  await rows.nth(0).getByRole("button", { name: "Edit" }).click();
+  await view.getByLabel("The queued message").fill("say: as it should be");
+  await view.locator(".request").getByRole("button", { name: "Allow", exact: true }).click();
+  await view.locator(".agent", { hasText: "as it was" }).waitFor();
+  assert.equal(await view.getByLabel("Message", { exact: true }).inputValue(), "say: as it should be");
+  await view.getByLabel("Message", { exact: true }).fill("");
+});
+
 test("a run that works is interrupted", async () => {
   const { view } = editor;
   await send(view, "say: begun\nsleep 60000");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
-import { say, startEditor } from "./editor.mjs";
+import { command, say, startEditor } from "./editor.mjs";
 
 let editor;
 const content = () => readFileSync(join(editor.workspace, "a.txt"), "utf8");
@@ -22,6 +22,21 @@ test("one change of a run is taken back in the diff, in the real file", async ()
   await page.locator(".multiDiffEditor").getByRole("button", { name: "Revert Block" }).first().click();
   await page.keyboard.press("Control+s");
   await until(() => content() === "first\n");
+});
+
+test("the changes of a run are those of its own files, and say where unsaved edits hide them", async () => {
+  const { page, view } = editor;
+  await say(view, "write b.txt: later");
+  await command(page, "View: Close All Editors");
+  await view.getByRole("button", { name: "Changes" }).last().click();
+  const shown = page.locator(".multiDiffEditor .file-path");
+  await page.locator(".multiDiffEditor .view-lines", { hasText: "later" }).first().waitFor();
+  // A file that was added; one that was renamed would have another sign.
+  assert.deepEqual(await shown.allInnerTexts(), ["b.txt\nA"]);
+  await page.locator(".multiDiffEditor .modified .view-lines", { hasText: "later" }).first().click();
+  await page.keyboard.type("unsaved ");
+  await view.getByRole("button", { name: "Changes" }).last().click();
+  await page.locator(".notification-toast", { hasText: "Unsaved edits are shown instead of what is in the file: b.txt" }).waitFor();
 });
 
 /** Wait until what an editor wrote stands on the disk. */

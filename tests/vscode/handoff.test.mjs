@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { startClient } from "./client.mjs";
 import { command, say, send, startEditor } from "./editor.mjs";
+import { agree, decline } from "./trees.mjs";
 
 let editor;
 let client;
@@ -16,6 +17,15 @@ after(async () => {
 afterEach((context) => editor?.keep(context));
 
 const card = () => editor.view.locator(".preview");
+const tab = () => editor.page.locator('.tab[aria-label*="Handoff.md"]');
+/** Write a line at the end of the handoff for an agent, without saving it. */
+async function edit(agent, line) {
+  await preview(agent);
+  await card().getByRole("button", { name: "Edit handoff" }).click();
+  await shownHandoff().click();
+  await editor.page.keyboard.press("Control+End");
+  await editor.page.keyboard.type(`\n${line}`);
+}
 const shownHandoff = () => editor.page.locator(".editor-instance .monaco-editor .view-lines").first();
 
 async function threads() {
@@ -91,6 +101,52 @@ test("an edited handoff goes with the next message of the composer", async () =>
   await view.locator(".agent", { hasText: "prefers quinces" }).waitFor();
 });
 
+test("what was written in a handoff and not saved goes with the message too, and its document is closed", async () => {
+  const { page, view } = editor;
+  await edit("understudy", "- The user prefers sloes");
+  await send(view, "recall");
+  await view.locator(".agent", { hasText: "prefers sloes" }).waitFor();
+  await tab().waitFor({ state: "detached" });
+  await view.locator(".row:last-child .end.completed").waitFor();
+  await view.locator(".switch").last().getByRole("button", { name: "Exact text" }).click();
+  await page.locator(".monaco-editor .view-lines", { hasText: "edited by the user" }).waitFor();
+  assert.equal(await page.locator(".editor-actions a.codicon-send").count(), 0);
+  await command(page, "View: Close All Editors");
+});
+
+test("what was saved in a handoff waits for its agent, over another choice and a reload", async () => {
+  const { page, view } = editor;
+  await edit("rehearsal", "- The user prefers figs");
+  await command(page, "File: Save");
+  await card().getByText("Rehearsal is told your own words.").waitFor();
+  await view.getByLabel("Who answers the next message").selectOption("understudy");
+  await card().waitFor({ state: "detached" });
+  await view.getByLabel("Who answers the next message").selectOption("rehearsal");
+  await card().getByText("Rehearsal is told your own words.").waitFor();
+  await page.reload();
+  await card().getByText("Rehearsal is told your own words.").waitFor();
+  await page.locator(".editor-instance .view-lines", { hasText: "prefers figs" }).waitFor();
+  await send(view, "recall");
+  await view.locator(".agent", { hasText: "prefers figs" }).waitFor();
+  await view.locator(".row:last-child .end.completed").waitFor();
+  await tab().waitFor({ state: "detached" });
+});
+
+test("a card with an edited handoff is closed only where the user drops what they wrote", async () => {
+  const { page, view } = editor;
+  await edit("understudy", "- The user prefers dates");
+  await command(page, "File: Save");
+  await card().getByText("Understudy is told your own words.").waitFor();
+  await card().getByRole("button", { name: "Close the preview" }).click();
+  await decline(page);
+  await card().getByRole("button", { name: "Close the preview" }).click();
+  await agree(page, "Drop It");
+  await card().waitFor({ state: "detached" });
+  await tab().waitFor({ state: "detached" });
+  await say(view, "say: told as usual");
+  await view.locator(".switch", { hasText: "understudy: told what it missed" }).last().waitFor();
+});
+
 test("a handoff that was sent is shown as it was sent, and can no longer be changed", async () => {
   const { page, view } = editor;
   await view.locator(".switch").last().getByRole("button", { name: "Exact text" }).click();
@@ -102,7 +158,7 @@ test("a handoff that was sent is shown as it was sent, and can no longer be chan
 
 test("a handoff that is cancelled is sent to nobody", async () => {
   const { page, view } = editor;
-  await preview("understudy");
+  await preview("rehearsal");
   await card().getByRole("button", { name: "Edit handoff" }).click();
   await shownHandoff().waitFor();
   await page.locator(".editor-actions a.codicon-close").click();
@@ -116,7 +172,7 @@ test("a handoff that is cancelled is sent to nobody", async () => {
 
 test("an edited handoff is not sent over what came since, unless the user says so", async () => {
   const { page, view } = editor;
-  await preview("rehearsal");
+  await preview("understudy");
   await card().getByRole("button", { name: "Edit handoff" }).click();
   await shownHandoff().getByText("told by another one").first().waitFor();
   await shownHandoff().click();
@@ -125,7 +181,7 @@ test("an edited handoff is not sent over what came since, unless the user says s
   await command(page, "File: Save");
   await card().getByText("told your own words").waitFor();
   const [thread] = await threads();
-  const meanwhile = { threadId: thread.id, message: { text: "say: meanwhile" }, selection: { provider: "understudy", model: null } };
+  const meanwhile = { threadId: thread.id, message: { text: "say: meanwhile" }, selection: { provider: "rehearsal", model: null } };
   await client.call("run/start", meanwhile);
   await view.locator(".agent", { hasText: "meanwhile" }).waitFor();
   await view.locator(".row:last-child .end.completed").waitFor();

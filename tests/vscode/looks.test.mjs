@@ -40,6 +40,9 @@ async function wear(theme) {
 
 async function picture(name) {
   const folder = process.env.MIDSTREAM_SCENES;
+  // What the mouse rests on tells its name over what is to be seen.
+  await editor.page.mouse.move(450, 300);
+  await editor.page.locator(".monaco-hover:visible").first().waitFor({ state: "detached" });
   if (folder) await editor.page.screenshot({ path: join(folder, `${name}.png`) });
 }
 
@@ -55,6 +58,7 @@ test("a thread with all that it can show is made", async () => {
   await view.getByText("Now test it, please.").waitFor();
   await view.getByLabel("Message", { exact: true }).fill("And then …");
   await command(page, "Midstream: Focus on Threads View");
+  await page.locator(".tree-explorer-viewlet-tree-view .monaco-list-row.selected").waitFor();
   await command(page, "Midstream: Focus on Thread View");
 });
 

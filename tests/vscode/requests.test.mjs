@@ -36,6 +36,8 @@ test("a change that is refused is not made", async () => {
   await card().waitFor({ state: "detached" });
   await view.locator(".row:last-child .end").waitFor();
   assert.equal(readFileSync(join(workspace, "a.txt"), "utf8"), "one\n");
+  await view.getByText("You did not allow:").waitFor();
+  assert.equal(await view.getByRole("button", { name: "Changes" }).count(), 0);
   await command(page, "View: Close All Editors");
 });
 
@@ -56,6 +58,7 @@ test("a question is answered by an option", async () => {
   await card().getByLabel("Yes", { exact: true }).check();
   await card().getByRole("button", { name: "Answer" }).click();
   await view.locator(".agent", { hasText: "Answer: Yes" }).waitFor();
+  await view.getByText("Ripe? You answered: Yes").waitFor();
 });
 
 test("a question is told only where the thread is out of sight, and closing that answers nothing", async () => {

@@ -5,7 +5,7 @@ import { after, afterEach, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { startClient } from "./client.mjs";
 import { startEditor } from "./editor.mjs";
-import { agree, choose, decline, dialog, row, said } from "./trees.mjs";
+import { agree, answer, choose, decline, dialog, row, said } from "./trees.mjs";
 
 let editor;
 let client;
@@ -101,11 +101,39 @@ test("unsaved edits are shown before a restore, which writes only when it is tol
   await text.getByText("unsaved").waitFor();
 });
 
+test("a checkpoint that the user takes has the name that they give it", async () => {
+  await page.getByRole("button", { name: "Create Checkpoint…" }).click();
+  await answer(page, "What the checkpoint is called", "Before the harvest");
+  await row(page, "Before the harvest").waitFor();
+});
+
+test("a thread is forked from a checkpoint, and from a run's menu, each as it was then", async () => {
+  const { view } = editor;
+  await choose(page, "After run 1", "Fork the Conversation from Here");
+  await view.locator(".user", { hasText: "write a.txt: one" }).waitFor();
+  await view.locator(".user", { hasText: "append a.txt: two" }).waitFor({ state: "detached" });
+  await openSource(1);
+  await view.locator(".user", { hasText: "append a.txt: two" }).waitFor();
+  await chooseOfRun(0, "Fork after This Run");
+  await view.locator(".user", { hasText: "append a.txt: two" }).waitFor({ state: "detached" });
+  const { threads } = await client.call("thread/list", {});
+  assert.deepEqual(threads.map(({ lineage }) => lineage.relationshipToParent).sort(), ["fork", "fork", null]);
+  await openSource(2);
+  await view.locator(".user", { hasText: "append a.txt: two" }).waitFor();
+});
+
+test("the files are restored as a run left them, from its menu", async () => {
+  await chooseOfRun(1, "Restore the Files as It Left Them…");
+  assert.match(await said(page), /Written:\s+a\.txt/);
+  await agree(page, "Restore");
+  await until(() => lines().length === 2);
+  await chooseOfRun(1, "Show What Changed Since It Began");
+  await page.locator('.tab[aria-label*="since run 2 began"]').waitFor();
+});
+
 test("the menu of a run in the thread takes it back from there", async () => {
   const { view } = editor;
-  await view.locator(".end").last().click({ button: "right" });
-  await page.locator(".monaco-menu").getByText("Take Back This Run and All after It…").hover();
-  await page.keyboard.press("Enter");
+  await chooseOfRun(1, "Take Back This Run and All after It…");
   assert.match(await said(page), /Runs that are taken back:\s+Run 2: append a\.txt: two/);
   await dialog(page)
     .getByRole("button", { name: "Take Back, Keep Files" })
@@ -124,6 +152,20 @@ test("nothing of all this shows an identifier", async () => {
   });
   assert.deepEqual(shown, []);
 });
+
+/** Open the source by its row, once the tree shows its forks: the editor drops a click on a tree that it draws anew. */
+async function openSource(forks) {
+  await page.locator('[aria-label="Fork of Two runs, rehearsal, a fork"]').nth(forks - 1).waitFor();
+  await page.locator('[aria-label="Two runs, rehearsal"]').click();
+}
+
+/** Choose an entry of the menu of a run in the thread. */
+async function chooseOfRun(index, entry) {
+  await editor.view.locator(".end").nth(index).click({ button: "right" });
+  const chosen = page.locator(".monaco-menu .action-menu-item", { has: page.getByText(entry, { exact: true }) });
+  await chosen.hover();
+  await chosen.press("Enter");
+}
 
 /** Wait until what was restored stands on the disk. */
 async function until(holds) {

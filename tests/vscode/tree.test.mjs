@@ -26,10 +26,18 @@ async function make(title, ...texts) {
   for (const text of texts) await ran(thread.id, text);
   return thread;
 }
+const runsOf = async ({ id }) => (await client.call("thread/read", { threadId: id })).runs;
+async function until(holds) {
+  for (const deadline = Date.now() + 30_000; !(await holds()); await page.waitForTimeout(50)) assert.ok(Date.now() < deadline);
+}
 const listed = async () => (await client.call("thread/list", {})).threads;
 
+/** The title above the thread that is open, and the row that is selected. */
+const heading = (title) => editor.view.getByRole("heading", { level: 1, name: title, exact: true });
+const selected = (title) => page.locator(`.tree-explorer-viewlet-tree-view .monaco-list-row.selected[aria-label^="${title}, "]`);
+
 before(async () => {
-  editor = await startEditor();
+  editor = await startEditor({ config: '[reader]\ndelegate_to = ["understudy"]\n' });
   ({ page } = editor);
   client = await startClient(editor);
   await page.locator('.activitybar [aria-label^="Midstream"]').first().click();
@@ -172,6 +180,43 @@ test("a rollback names the runs and files that go, and restores the files where 
     runs.map(({ status }) => status),
     ["completed", "rolled_back"],
   );
+});
+
+test("work that an agent gave away stands below its thread, asks there, and opens from the thread, named above it and selected", async () => {
+  const source = await make("Giving");
+  await client.call("thread/update", { threadId: source.id, runtimeMode: "approvalRequired" });
+  const order = JSON.stringify({ provider: "understudy", prompt: "run echo picked", title: "Pick apples" });
+  const { run } = await client.call("run/start", { threadId: source.id, message: { text: `call delegate ${order}` } });
+  const child = row(page, "Pick apples, understudy, waits for you, work that another thread gave away");
+  await child.waitFor();
+  assert.equal(await child.getAttribute("aria-level"), "2");
+  await row(page, "Giving, rehearsal, one below waits for you").click();
+  await heading("Giving").waitFor();
+  await selected("Giving").waitFor();
+  await editor.view.getByRole("button", { name: "Open its thread" }).click();
+  await heading("Pick apples").waitFor();
+  await selected("Pick apples").waitFor();
+  await editor.view.locator(".request").getByRole("button", { name: "Allow", exact: true }).click();
+  assert.equal((await client.call("run/wait", { runId: run.id })).run.status, "completed");
+  await page.locator('[aria-label="Giving, rehearsal"]').waitFor();
+});
+
+test("what failed is tried again from the thread", async () => {
+  const thread = await make("Failing");
+  const { id } = await ran(thread.id, "fail: provider_error: no more", "failed");
+  await row(page, "Failing").click();
+  await editor.view.getByRole("button", { name: "Try Again" }).click();
+  await until(async () => (await runsOf(thread)).find((run) => run.id === id).attempts.length === 2);
+  assert.equal((await client.call("run/wait", { runId: id })).run.status, "failed");
+});
+
+test("a thread goes on in a fresh conversation, which is told all", async () => {
+  const thread = await make("Tired", "say: ripe", "say: riper");
+  await choose(page, "Tired", "Begin a Fresh Conversation with the Next Message");
+  await until(async () => (await client.call("handoff/preview", { threadId: thread.id })).plan.strategy === "full_thread_summary");
+  await ran(thread.id, "say: afresh");
+  await row(page, "Tired").click();
+  await editor.view.locator(".switch", { hasText: "told the whole thread" }).waitFor();
 });
 
 test("a thread is deleted only when that is confirmed, and the open one then makes room", async () => {

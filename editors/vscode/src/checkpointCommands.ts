@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 import { type CheckpointFile, nameOf, showChanges, showFile } from "./checkpoints";
 import type { Checkpoint } from "./protocol";
-import { restore } from "./restore";
+import { restore, undoing } from "./restore";
 import type { Session } from "./session";
 
 type Commands<Of> = Readonly<Record<string, (session: Session, of: Of) => Promise<void>>>;
@@ -10,18 +10,20 @@ type Commands<Of> = Readonly<Record<string, (session: Session, of: Of) => Promis
 export const checkpointCommands: Commands<Checkpoint> = {
   showCheckpoint({ daemon, workspace }, checkpoint) {
     const title = vscode.l10n.t("Since “{0}”", nameOf(checkpoint));
-    return showChanges(daemon, checkpoint.threadId, workspace, checkpoint.id, "workspace", title);
+    return showChanges(daemon, workspace, { threadId: checkpoint.threadId, from: checkpoint.id }, title);
   },
 
-  restoreCheckpoint: ({ daemon, workspace }, { id }) => restore(daemon, workspace, id),
-  undoRestore: ({ daemon, workspace }, { id }) => restore(daemon, workspace, id),
+  restoreCheckpoint: ({ daemon, workspace }, checkpoint) =>
+    restore(daemon, workspace, checkpoint.id, vscode.l10n.t("Restore the files of “{0}”?", nameOf(checkpoint))),
+  undoRestore: ({ daemon, workspace }, { id }) => restore(daemon, workspace, id, undoing()),
 
-  forkFromCheckpoint: (session, { id, threadId }) => session.fork(threadId, { type: "checkpoint", checkpointId: id }),
+  forkFromCheckpoint: (session, { id, threadId }) => session.fork(threadId, { type: "checkpoint", checkpointId: id }, session.thread),
 };
 
 export const checkpointFileCommands: Commands<CheckpointFile> = {
   showCheckpointFile: ({ workspace }, node) => showFile(workspace, node),
-  restoreFile: ({ daemon, workspace }, { checkpoint, file }) => restore(daemon, workspace, checkpoint.id, [file.path]),
+  restoreFile: ({ daemon, workspace }, { checkpoint, file }) =>
+    restore(daemon, workspace, checkpoint.id, vscode.l10n.t("Restore {0} of “{1}”?", file.path, nameOf(checkpoint)), [file.path]),
 };
 
 /** Take a checkpoint of the open thread's files now. */

@@ -47,10 +47,10 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(
     vscode.window.registerWebviewViewProvider("midstream.thread", view),
     vscode.window.registerWebviewPanelSerializer(THREAD_PANEL, view),
-    vscode.workspace.registerFileSystemProvider(HANDOFF_SCHEME, session.handoffs, { isCaseSensitive: true }),
-    vscode.workspace.registerTextDocumentContentProvider(CHECKPOINT_SCHEME, new CheckpointDocuments(() => session.daemon)),
+    vscode.workspace.registerFileSystemProvider(HANDOFF_SCHEME, session.next.handoffs, { isCaseSensitive: true }),
+    vscode.workspace.registerTextDocumentContentProvider(CHECKPOINT_SCHEME, new CheckpointDocuments(() => session.whenRunning())),
     vscode.workspace.registerTextDocumentContentProvider(PROPOSED_SCHEME, new ProposedDocuments(session)),
-    vscode.workspace.registerTextDocumentContentProvider(OUTPUT_SCHEME, new OutputDocuments(() => session.daemon)),
+    vscode.workspace.registerTextDocumentContentProvider(OUTPUT_SCHEME, new OutputDocuments(() => session.whenRunning())),
   );
 
   const register = <A extends unknown[]>(name: string, act: (...args: A) => Promise<unknown>) =>
@@ -82,16 +82,16 @@ export function activate(context: vscode.ExtensionContext): void {
   register("showArchivedThreads", async () => threads.showArchived(true));
   register("hideArchivedThreads", async () => threads.showArchived(false));
   register("switch", () => chooseAgent(session));
-  register("attach", async () => session.attach(await chooseAttachments()));
-  register("attachSelection", async () => session.attach([selectionOf(vscode.window.activeTextEditor)]));
-  register("attachProblems", async () => session.attach([problemsOf(vscode.window.activeTextEditor?.document.uri)]));
+  register("attach", async () => session.next.attach(await chooseAttachments()));
+  register("attachSelection", async () => session.next.attach([selectionOf(vscode.window.activeTextEditor)]));
+  register("attachProblems", async () => session.next.attach([problemsOf(vscode.window.activeTextEditor?.document.uri)]));
   register("attachFile", async (file?: vscode.Uri, files?: vscode.Uri[]) =>
-    session.attach(file === undefined ? await chooseFiles() : (files ?? [file]).map(fileOf)),
+    session.next.attach(file === undefined ? await chooseFiles() : (files ?? [file]).map(fileOf)),
   );
-  register("previewHandoff", () => session.preview());
+  register("previewHandoff", () => session.next.preview());
   register("sendHandoff", async (uri?: vscode.Uri) => sendWithHandoff(session, shownHandoff(uri)));
   register("cancelHandoff", async (uri?: vscode.Uri) => cancelHandoff(session, shownHandoff(uri)));
-  register("regenerateHandoff", async (uri?: vscode.Uri) => regenerate(session, { handoffId: (await session.handoffs.of(shownHandoff(uri))).id }));
+  register("regenerateHandoff", async (uri?: vscode.Uri) => regenerate(session, { handoffId: (await session.next.handoffs.of(shownHandoff(uri))).id }));
   register("createCheckpoint", async () => {
     await createCheckpoint(session);
     checkpoints.refresh();

@@ -1,9 +1,14 @@
-/** Handoffs as editable documents, `midstream-handoff:/Handoff.md?<id>`: saved ones become `manual_context`. */
+/**
+ * Handoffs as documents: `midstream-handoff:/Handoff.md?<id>` can be edited, and what is saved becomes `manual_context`;
+ * `midstream-handoff:/Sent handoff.md?<id>` is what was sent.
+ */
 import * as vscode from "vscode";
 import type { Daemon } from "./client";
+import { tellsOfFork } from "./preview";
 import type { ContextHandoff } from "./protocol";
 
 export const HANDOFF_SCHEME = "midstream-handoff";
+const SENT = "/Sent handoff.md";
 
 export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
@@ -15,29 +20,57 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
   /** A handoff stands in the place of another one. */
   readonly onReplaced = this.superseded.event;
 
-  constructor(private readonly daemon: () => Daemon) {}
+  constructor(private readonly daemon: () => Promise<Daemon>) {}
 
   static uri(handoffId: string): vscode.Uri {
     return vscode.Uri.from({ scheme: HANDOFF_SCHEME, path: "/Handoff.md", query: handoffId });
   }
 
-  /** Show a handoff as it is now: editable until it is sent. */
+  /** Show a handoff as it is now: to be edited, or as it was sent, whatever was made of its editable document. */
   async open(handoffId: string): Promise<void> {
-    const { handoff } = await this.daemon().request("handoff/read", { handoffId });
+    const { handoff } = await (await this.daemon()).request("handoff/read", { handoffId });
     const [id] = [...this.current].find(([, held]) => held.id === handoffId) ?? [handoffId];
-    const uri = HandoffDocuments.uri(id);
-    this.current.set(id, handoff);
+    const uri = handoff.delivery === null ? HandoffDocuments.uri(id) : HandoffDocuments.uri(handoffId).with({ path: SENT });
+    if (handoff.delivery === null) this.current.set(id, handoff);
     this.changed.fire([{ type: vscode.FileChangeType.Changed, uri }]);
     await vscode.window.showTextDocument(uri, { preview: false });
+  }
+
+  /** Save what was written in the documents of these handoffs; an error says that one could not be saved. */
+  async save(handoffIds: readonly string[]): Promise<void> {
+    for (const document of vscode.workspace.textDocuments) {
+      if (!document.isDirty || !this.isOf(document.uri, handoffIds)) continue;
+      if (!(await document.save())) throw new Error(vscode.l10n.t("Your handoff could not be saved, so nothing was sent."));
+    }
+  }
+
+  /** Close the documents of handoffs that can be edited no more; what was not saved in them goes. */
+  async close(handoffIds: readonly string[]): Promise<void> {
+    for (const document of vscode.workspace.textDocuments) {
+      if (!document.isDirty || !this.isOf(document.uri, handoffIds)) continue;
+      await vscode.window.showTextDocument(document);
+      await vscode.commands.executeCommand("workbench.action.files.revert");
+    }
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+    const shown = tabs.filter(({ input }) => input instanceof vscode.TabInputText && this.isOf(input.uri, handoffIds));
+    await vscode.window.tabGroups.close(shown);
+  }
+
+  private isOf(uri: vscode.Uri, handoffIds: readonly string[]): boolean {
+    const held = uri.scheme === HANDOFF_SCHEME && uri.path !== SENT && this.current.get(uri.query);
+    return held ? handoffIds.includes(held.id) : false;
   }
 
   /** The handoff that a document stands for now. */
   async of(uri: vscode.Uri): Promise<ContextHandoff> {
     const id = uri.query;
-    const held = this.current.get(id);
+    const held = uri.path === SENT ? undefined : this.current.get(id);
     if (held !== undefined) return held;
-    const { handoff } = await this.daemon().request("handoff/read", { handoffId: id });
-    this.current.set(id, handoff);
+    const daemon = await this.daemon();
+    let { handoff } = await daemon.request("handoff/read", { handoffId: id });
+    // A window that is opened again knows no longer what was saved in its document.
+    while (uri.path !== SENT && handoff.supersededBy !== null) ({ handoff } = await daemon.request("handoff/read", { handoffId: handoff.supersededBy }));
+    if (uri.path !== SENT) this.current.set(id, handoff);
     return handoff;
   }
 
@@ -59,13 +92,13 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
   async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
     const old = await this.of(uri);
     const summaryText = Buffer.from(content).toString();
-    this.replace(old, (await this.daemon().request("handoff/edit", { handoffId: old.id, summaryText })).handoff);
+    this.replace(old, (await (await this.daemon()).request("handoff/edit", { handoffId: old.id, summaryText })).handoff);
   }
 
   async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
     const handoff = await this.of(uri);
     const size = (await this.readFile(uri)).length;
-    const fixed = handoff.delivery !== null || !this.daemon().answers("handoff/edit");
+    const fixed = handoff.delivery !== null || tellsOfFork(handoff) || !(await this.daemon()).answers("handoff/edit");
     const mtime = Date.parse(handoff.updatedAt);
     return { type: vscode.FileType.File, ctime: Date.parse(handoff.createdAt), mtime, size, ...(fixed ? { permissions: vscode.FilePermission.Readonly } : {}) };
   }

@@ -73,4 +73,5 @@ export type FromView =
   | { readonly type: "editRun"; readonly runId: string; readonly text: string }
   | { readonly type: "moveRun"; readonly runId: string; readonly beforeRunId: string | null }
   | { readonly type: "resumeQueue" }
+  | { readonly type: "retry"; readonly runId: string }
   | { readonly type: "diff"; readonly runId: string };

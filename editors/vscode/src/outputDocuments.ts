@@ -11,13 +11,13 @@ export interface OutputField {
 }
 
 export class OutputDocuments implements vscode.TextDocumentContentProvider {
-  constructor(private readonly daemon: () => Daemon) {}
+  constructor(private readonly daemon: () => Promise<Daemon>) {}
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const wanted = JSON.parse(uri.query) as OutputField;
     let whole = "";
     for (let offset: number | null = 0; offset !== null; ) {
-      const part: { text: string; nextOffset: number | null } = await this.daemon().request("item/output", { ...wanted, offset });
+      const part: { text: string; nextOffset: number | null } = await (await this.daemon()).request("item/output", { ...wanted, offset });
       whole += part.text;
       offset = part.nextOffset;
     }

@@ -9,7 +9,9 @@ export interface Preview {
   readonly handoffs: readonly ShownHandoff[];
 }
 
-export type ShownHandoff = Pick<ContextHandoff, "id" | "strategy" | "runOrdinals" | "tokens" | "redactions" | "fallbackReason">;
+export interface ShownHandoff extends Pick<ContextHandoff, "id" | "strategy" | "runOrdinals" | "tokens" | "redactions" | "fallbackReason"> {
+  readonly ofFork: boolean;
+}
 
 export function previewOf({ plan, handoffs }: HandoffPreviewResult, provider: string): Preview {
   return { plan, provider, handoffs: handoffs.map(shown) };
@@ -25,8 +27,14 @@ export function holds(preview: Preview | null, handoffId: string): boolean {
   return preview?.handoffs.some(({ id }) => id === handoffId) ?? false;
 }
 
-function shown({ id, strategy, runOrdinals, tokens, redactions, fallbackReason }: ContextHandoff): ShownHandoff {
-  return { id, strategy, runOrdinals, tokens, redactions, fallbackReason };
+function shown(handoff: ContextHandoff): ShownHandoff {
+  const { id, strategy, runOrdinals, tokens, redactions, fallbackReason } = handoff;
+  return { id, strategy, runOrdinals, tokens, redactions, fallbackReason, ofFork: tellsOfFork(handoff) };
+}
+
+/** Whether it tells what a fork did: that is fixed since it was merged back, and its runs are the fork's. */
+export function tellsOfFork({ threadId, coveredThreadId }: Pick<ContextHandoff, "threadId" | "coveredThreadId">): boolean {
+  return coveredThreadId !== null && coveredThreadId !== threadId;
 }
 
 /** Ordinals as a reader counts them: `1–3, 5`. */

@@ -3,8 +3,8 @@ import * as vscode from "vscode";
 import { fileGroups, listOf } from "./changeList";
 import type { Daemon } from "./client";
 import type { Run, ThreadRollbackResult } from "./protocol";
-import { dirtyPaths } from "./restore";
 import { nameOfRun, pickRun, type StartedRun, standing } from "./runPick";
+import { dirtyPaths } from "./unsavedEdits";
 
 /** Take back a run that the user picks, and all after it. */
 export async function rollBack(daemon: Daemon, workspace: vscode.Uri, threadId: string): Promise<void> {

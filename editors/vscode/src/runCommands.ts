@@ -1,6 +1,6 @@
 /** What can be done with a run, from the menu of its last row. */
 import * as vscode from "vscode";
-import { showRun } from "./checkpoints";
+import { showSince } from "./checkpoints";
 import type { RunContext } from "./messages";
 import { restore } from "./restore";
 import { rollBackFrom } from "./rollingBack";
@@ -8,14 +8,14 @@ import type { StartedRun } from "./runPick";
 import type { Session } from "./session";
 
 export const runCommands: Readonly<Record<string, (session: Session, run: StartedRun) => Promise<unknown>>> = {
-  forkAfterRun: (session, { id, threadId }) => session.fork(threadId, { type: "run", runId: id }),
+  forkAfterRun: (session, { id, threadId }) => session.fork(threadId, { type: "run", runId: id }, session.thread),
   rollBackRun: ({ daemon, workspace }, run) => rollBackFrom(daemon, workspace, run),
   retryRun: ({ daemon }, { id }) => daemon.request("run/retry", { runId: id }),
-  showRunChanges: ({ daemon, workspace }, run) => showRun(daemon, workspace, run),
+  showRunChanges: ({ daemon, workspace }, run) => showSince(daemon, workspace, run),
 
-  async restoreAfterRun({ daemon, workspace }, { checkpointId }) {
+  async restoreAfterRun({ daemon, workspace }, { checkpointId, ordinal }) {
     if (checkpointId === null) throw new Error(vscode.l10n.t("The files as this run left them are not kept."));
-    await restore(daemon, workspace, checkpointId);
+    await restore(daemon, workspace, checkpointId, vscode.l10n.t("Restore the files as run {0} left them?", ordinal));
   },
 };
 

@@ -1,18 +1,14 @@
-/** One window's session: the daemon, the thread that is open, and what is to be sent. */
+/** One window's session: the daemon, the thread that is open, and who answers next in it. */
 import * as vscode from "vscode";
 import { isActive } from "./active";
-import { labelOf } from "./attachments";
 import type { Daemon } from "./client";
-import { type Draft, DraftStore } from "./draft";
 import { messageOf } from "./errors";
 import { Following } from "./following";
-import { HandoffDocuments } from "./handoffDocuments";
 import type { PageAnchor } from "./heldItems";
-import type { Change, Delivery } from "./messages";
-import { type Preview, previewOf, replaced } from "./preview";
-import type { Attachment, ForkPoint, ModelSelection, Provider, Run, RuntimeRequest, Thread } from "./protocol";
+import type { Change } from "./messages";
+import { NextMessage } from "./nextMessage";
+import type { ForkPoint, ModelSelection, Provider, Run, RuntimeRequest, Thread } from "./protocol";
 import { Restarts } from "./restarts";
-import { startRun } from "./sending";
 import type { ThreadModel } from "./threadModel";
 import { wireUri } from "./uris";
 
@@ -34,10 +30,7 @@ export class Session implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<Change | "reset">();
   /** What changed of what the view shows. */
   readonly onChange = this.changed.event;
-  readonly draft: DraftStore;
-  readonly handoffs = new HandoffDocuments(() => this.daemon);
-  /** What the user looked at before they send: the next message goes with just that. */
-  previewed: Preview | null = null;
+  readonly next: NextMessage;
 
   constructor(
     private readonly memory: vscode.Memento,
@@ -45,8 +38,7 @@ export class Session implements vscode.Disposable {
     storage: vscode.Uri | undefined,
     private readonly launch: () => Promise<Daemon>,
   ) {
-    this.draft = new DraftStore(storage && vscode.Uri.joinPath(storage, "draft.json").fsPath, labelOf);
-    this.handoffs.onReplaced(({ oldId, handoff }) => this.previewed && this.show(replaced(this.previewed, oldId, handoff)));
+    this.next = new NextMessage(this, storage, (change) => this.changed.fire(change));
   }
 
   /** Start the daemon anew and open the thread that was open last; what goes wrong is shown in the view. */
@@ -63,7 +55,7 @@ export class Session implements vscode.Disposable {
       const following = new Following(daemon);
       this.started = { daemon, following };
       following.onChange((change) => {
-        if (change !== "reset" && change.type === "run") this.closePreview();
+        if (change !== "reset" && change.type === "run") this.next.hearOf(change.run);
         this.changed.fire(change);
       });
       daemon.on("provider/changed", () => void this.readProviders());
@@ -103,6 +95,12 @@ export class Session implements vscode.Disposable {
     return this.started.daemon;
   }
 
+  /** The daemon, once it runs: documents that the editor brings back are read before. */
+  async whenRunning(): Promise<Daemon> {
+    await this.starting;
+    return this.daemon;
+  }
+
   get thread(): Thread | undefined {
     return this.started?.following.model?.thread;
   }
@@ -127,20 +125,21 @@ export class Session implements vscode.Disposable {
       requests: [...(model?.requests.values() ?? [])],
       providers: this.providers,
       gaps: [...(model?.items.gapsBefore() ?? [])],
-      draft: this.draft.draft.text,
-      attachments: this.draft.names,
+      draft: this.next.draft.draft.text,
+      attachments: this.next.draft.names,
       problem: this.problem,
-      preview: this.previewed,
+      preview: this.next.previewed,
     };
     return { type: "reset", shown };
   }
 
   async open(thread: Thread): Promise<void> {
-    this.closePreview();
+    this.next.closePreview();
     const opened = this.started?.following.open(thread.id);
     this.opening = Promise.allSettled([opened]);
     await opened;
     await this.memory.update(THREAD, thread.id);
+    if (this.thread !== undefined) this.next.previewEdited(this.thread);
   }
 
   /** Open a thread that may be gone by now: then the error says so, and what is open stays. */
@@ -148,9 +147,10 @@ export class Session implements vscode.Disposable {
     await this.open((await this.daemon.request("thread/read", { threadId })).thread);
   }
 
-  /** Fork a thread and open the fork. */
-  async fork(threadId: string, from: ForkPoint): Promise<void> {
-    await this.open((await this.daemon.request("thread/fork", { threadId, from })).thread);
+  /** Fork a thread and open the fork, whose title says of what it is one. */
+  async fork(threadId: string, from: ForkPoint, source: Pick<Thread, "title"> | undefined): Promise<void> {
+    const title = source?.title ? { title: vscode.l10n.t("Fork of {0}", source.title) } : {};
+    await this.open((await this.daemon.request("thread/fork", { threadId, from, ...title })).thread);
   }
 
   async create(): Promise<Thread> {
@@ -174,7 +174,10 @@ export class Session implements vscode.Disposable {
 
   /** Set who answers next. */
   select(selection: ModelSelection): Promise<void> {
-    return this.choose((threadId) => this.daemon.request("provider/switch", { threadId, selection }));
+    return this.choose(async (threadId) => {
+      const { thread } = await this.daemon.request("provider/switch", { threadId, selection });
+      this.next.previewEdited(thread);
+    });
   }
 
   /** Set what agents may do without asking. */
@@ -183,7 +186,7 @@ export class Session implements vscode.Disposable {
   }
 
   private async choose(set: (threadId: string) => Promise<unknown>): Promise<void> {
-    this.closePreview();
+    this.next.closePreview();
     const before = this.choosing.catch(() => undefined);
     const choosing = before.then(() => this.current()).then(({ id }) => set(id));
     this.choosing = choosing;
@@ -194,52 +197,6 @@ export class Session implements vscode.Disposable {
   async settled(): Promise<Thread> {
     await this.choosing;
     return this.current();
-  }
-
-  /** Look at what the next agent would be told. */
-  async preview(): Promise<void> {
-    const { id, selection } = await this.settled();
-    this.show(previewOf(await this.daemon.request("handoff/preview", { threadId: id }), selection.provider));
-  }
-
-  closePreview(): void {
-    if (this.previewed !== null) this.show(null);
-  }
-
-  private show(preview: Preview | null): void {
-    this.previewed = preview;
-    this.changed.fire({ type: "preview", preview });
-  }
-
-  /** Send a message, with the handoffs that were looked at. */
-  async send(text: string, delivery: Delivery): Promise<void> {
-    const handoffIds = this.previewed?.handoffs.map(({ id }) => id) ?? [];
-    const taken = this.draft.take(text);
-    this.tellAttachments();
-    try {
-      const { id } = await this.settled();
-      await startRun(this.daemon, { threadId: id, message: { text, attachments: [...taken.attachments] }, delivery, handoffIds });
-    } catch (error) {
-      this.takeBack(taken);
-      throw error;
-    }
-  }
-
-  /** Have what could not be sent in the composer again. */
-  takeBack(unsent: Draft): void {
-    this.draft.putBack(unsent);
-    this.changed.fire({ type: "unsent", text: unsent.text });
-    this.tellAttachments();
-  }
-
-  async attach(attachments: readonly Attachment[]): Promise<void> {
-    this.draft.attach(attachments);
-    this.tellAttachments();
-  }
-
-  async detach(name: string): Promise<void> {
-    this.draft.detach(name);
-    this.tellAttachments();
   }
 
   request(id: string): RuntimeRequest | undefined {
@@ -257,10 +214,6 @@ export class Session implements vscode.Disposable {
   async readProviders(refresh = false): Promise<void> {
     this.providers = (await this.daemon.request("provider/list", { refresh })).providers;
     this.changed.fire("reset");
-  }
-
-  private tellAttachments(): void {
-    this.changed.fire({ type: "attachments", attachments: this.draft.names });
   }
 
   private runs(): readonly Run[] {
@@ -286,7 +239,7 @@ export class Session implements vscode.Disposable {
 
   dispose(): void {
     void this.stop();
-    this.handoffs.dispose();
+    this.next.dispose();
     this.changed.dispose();
   }
 }

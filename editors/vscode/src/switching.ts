@@ -7,29 +7,24 @@ import type { Session } from "./session";
 import { unusable } from "./unusable";
 
 /** Send a message together with the handoff that stands in a document, as the user left it. */
-export async function sendWithHandoff(session: Session, uri: vscode.Uri): Promise<void> {
-  const document = await vscode.workspace.openTextDocument(uri);
-  if (document.isDirty && !(await document.save())) return;
-  const handoff = await session.handoffs.of(uri);
+export async function sendWithHandoff({ next, daemon }: Session, uri: vscode.Uri): Promise<void> {
+  await next.handoffs.save([(await next.handoffs.of(uri)).id]);
+  const handoff = await next.handoffs.of(uri);
   const text = await vscode.window.showInputBox({ prompt: vscode.l10n.t("The message that goes with this handoff") });
   if (!text) return;
-  const whole = holds(session.previewed, handoff.id) ? session.previewed : null;
-  const handoffIds = whole?.handoffs.map(({ id }) => id) ?? [handoff.id];
+  const handoffIds = holds(next.previewed, handoff.id) ? await next.saved() : [handoff.id];
   const selection = handoff.madeFor && { selection: handoff.madeFor.selection };
   try {
-    await startRun(session.daemon, { threadId: handoff.threadId, message: { text }, handoffIds, ...selection });
+    await startRun(daemon, { threadId: handoff.threadId, message: { text }, handoffIds, ...selection });
   } catch (error) {
-    session.takeBack({ text, attachments: [] });
+    next.takeBack({ text, attachments: [] });
     throw error;
   }
-  await close(uri);
+  await next.handoffs.close(handoffIds);
 }
 
-export async function cancelHandoff(session: Session, uri: vscode.Uri): Promise<void> {
-  const { id } = await session.handoffs.of(uri);
-  if (session.daemon.answers("handoff/discard")) await session.daemon.request("handoff/discard", { handoffId: id });
-  if (holds(session.previewed, id)) session.closePreview();
-  await close(uri);
+export async function cancelHandoff({ next }: Session, uri: vscode.Uri): Promise<void> {
+  await next.drop((await next.handoffs.of(uri)).id);
 }
 
 /** Make a handoff anew: written by somebody else, or in another size. */
@@ -37,7 +32,7 @@ export async function regenerate(session: Session, { handoffId }: { readonly han
   const { handoff } = await session.daemon.request("handoff/read", { handoffId });
   const how = await chooseHow(session, handoff);
   if (how === undefined) return;
-  session.handoffs.replace(handoff, (await session.daemon.request("handoff/regenerate", { handoffId, ...how })).handoff);
+  session.next.handoffs.replace(handoff, (await session.daemon.request("handoff/regenerate", { handoffId, ...how })).handoff);
 }
 
 type How = Pick<HandoffRegenerateParams, "summarizer" | "budgetTokens">;
@@ -56,10 +51,4 @@ async function chooseHow({ knownProviders }: Session, { tokens }: ContextHandoff
 
 function wholeNumber(text: string): string | undefined {
   return /^[1-9]\d*$/.test(text) ? undefined : vscode.l10n.t("A whole number above 0.");
-}
-
-async function close(uri: vscode.Uri): Promise<void> {
-  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-  const shown = tabs.filter((tab) => tab.input instanceof vscode.TabInputText && tab.input.uri.toString() === uri.toString());
-  await vscode.window.tabGroups.close(shown);
 }

@@ -16,15 +16,15 @@ export const threadCommands: Readonly<Record<string, Command>> = {
     if (wish) await daemon.request("thread/update", { threadId: id, title: wish });
   },
 
-  forkThread: (session, { id }) => session.fork(id, { type: "latestStable" }),
+  forkThread: (session, thread) => session.fork(thread.id, { type: "latestStable" }, thread),
 
-  async forkFromRun(session, { id }) {
-    const { runs } = await session.daemon.request("thread/read", { threadId: id });
+  async forkFromRun(session, thread) {
+    const { runs } = await session.daemon.request("thread/read", { threadId: thread.id });
     const run = await pickRun(
-      standing(runs, id).filter(({ completedAt }) => completedAt !== null),
+      standing(runs, thread.id).filter(({ completedAt }) => completedAt !== null),
       vscode.l10n.t("Fork after this run"),
     );
-    if (run !== undefined) await session.fork(id, { type: "run", runId: run.id });
+    if (run !== undefined) await session.fork(thread.id, { type: "run", runId: run.id }, thread);
   },
 
   mergeBack: ({ daemon }, thread) => mergeBack(daemon, thread),

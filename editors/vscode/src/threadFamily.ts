@@ -18,6 +18,12 @@ export class ThreadFamily {
     }
   }
 
+  /** A thread that is shown. */
+  find(id: string): Thread | undefined {
+    const thread = this.all.get(id);
+    return thread && this.childrenOf(this.parentOf(thread)).includes(thread) ? thread : undefined;
+  }
+
   /** The thread it came from, where that is listed too. */
   parentOf({ lineage }: Thread): Thread | undefined {
     return this.all.get(lineage.parentThreadId ?? "");

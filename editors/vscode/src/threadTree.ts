@@ -34,6 +34,16 @@ export class ThreadTree implements vscode.TreeDataProvider<Thread>, vscode.Dispo
     void this.rereading.request();
   }
 
+  /** Have the editor take all rows anew. */
+  showAnew(): void {
+    this.changed.fire(undefined);
+  }
+
+  /** A thread that is shown in the tree. */
+  find(id: string): Thread | undefined {
+    return this.family.find(id);
+  }
+
   getChildren(parent?: Thread): Thread[] {
     return this.family.childrenOf(parent);
   }

@@ -10,10 +10,11 @@ export class ThreadsView implements vscode.Disposable {
   private title = "";
   private archived = false;
   private heard: Daemon | undefined;
+  private selectedOpen: string | undefined;
   private readonly tree: ThreadTree;
   private readonly view: vscode.TreeView<Thread>;
 
-  constructor(session: Session) {
+  constructor(private readonly session: Session) {
     const workspace = () => vscode.workspace.workspaceFolders && wireUri(session.workspace);
     this.tree = new ThreadTree(
       () => session.running,
@@ -24,11 +25,17 @@ export class ThreadsView implements vscode.Disposable {
       treeDataProvider: this.tree,
       showCollapseAll: true,
     });
-    this.tree.onDidChangeTreeData(() => this.describe(this.tree.getChildren().length));
+    this.tree.onDidChangeTreeData(() => {
+      this.describe(this.tree.getChildren().length);
+      void this.selectOpen();
+    });
+    // A row can be selected once the editor has taken it, for which it waits only after news.
+    this.view.onDidChangeVisibility(({ visible }) => visible && this.tree.showAnew());
     session.onChange((change) => {
       if (change !== "reset") return;
       this.hear(session.running);
       this.tree.refresh();
+      void this.selectOpen();
     });
   }
 
@@ -57,6 +64,20 @@ export class ThreadsView implements vscode.Disposable {
     this.archived = archived;
     void vscode.commands.executeCommand("setContext", "midstream.archivedShown", archived);
     this.tree.refresh();
+  }
+
+  /** Select the thread that is open, once for each that is opened: then the user may look at another row. */
+  private async selectOpen(): Promise<void> {
+    const open = this.session.thread?.id;
+    const row = open === undefined ? undefined : this.tree.find(open);
+    if (row === undefined || row.id === this.selectedOpen || !this.view.visible) return;
+    this.selectedOpen = row.id;
+    try {
+      await this.view.reveal(row, { select: true, focus: false });
+    } catch {
+      // A row that comes or goes just now cannot be selected: the tree's next change tries again.
+      this.selectedOpen = undefined;
+    }
   }
 
   private describe(count: number): void {

@@ -14,10 +14,10 @@ type Asked = Exclude<FromView, { type: "ready" }>;
 type Act<T> = (session: Session, message: Extract<Asked, { type: T }>) => unknown;
 
 const acts: { readonly [T in Asked["type"]]: Act<T> } = {
-  send: (session, { text, delivery }) => session.send(text, delivery),
-  draft: ({ draft }, { text }) => draft.write(text),
-  attach: async (session) => session.attach(await chooseAttachments()),
-  detach: (session, { name }) => session.detach(name),
+  send: ({ next }, { text, delivery }) => next.send(text, delivery),
+  draft: ({ next }, { text }) => next.draft.write(text),
+  attach: async ({ next }) => next.attach(await chooseAttachments()),
+  detach: ({ next }, { name }) => next.detach(name),
   page: (session, { anchor }) => session.readPage(anchor),
   output: (_, message) => openOutput(message),
   copy: async (_, { text }) => vscode.env.clipboard.writeText(text),
@@ -26,16 +26,24 @@ const acts: { readonly [T in Asked["type"]]: Act<T> } = {
   select: (session, { selection }) => session.select(selection),
   chooseProvider: chooseAgent,
   mode: (session, { runtimeMode }) => session.allow(runtimeMode),
-  preview: (session) => session.preview(),
-  closePreview: async (session) => session.closePreview(),
-  handoff: ({ handoffs }, { handoffId }) => handoffs.open(handoffId),
+  preview: ({ next }) => next.preview(),
+  closePreview: ({ next }) => next.dismissPreview(),
+  handoff: ({ next }, { handoffId }) => next.handoffs.open(handoffId),
   regenerate: regenerate,
   proposed: showProposed,
   respond: ({ daemon }, { type: _, ...answer }) => daemon.request("request/respond", answer),
   cancelRun: ({ daemon }, { runId }) => daemon.request("run/cancel", { runId }),
-  editRun: ({ daemon }, { runId, text }) => daemon.request("run/edit", { runId, text }),
+  editRun: async ({ daemon, next }, { runId, text }) => {
+    try {
+      await daemon.request("run/edit", { runId, text });
+    } catch (error) {
+      next.takeBack({ text, attachments: [] });
+      throw error;
+    }
+  },
   moveRun: ({ daemon }, { runId, beforeRunId }) => daemon.request("run/reorder", { runId, beforeRunId }),
   resumeQueue: async (session) => session.daemon.request("queue/resume", { threadId: (await session.current()).id }),
+  retry: ({ daemon }, { runId }) => daemon.request("run/retry", { runId }),
   diff: async (session, { runId }) => {
     const run = session.run(runId);
     return run && showRun(session.daemon, session.workspace, run);

@@ -25,6 +25,14 @@ test("what a subagent did stands deeper beneath it, and only while it is open", 
   assert.deepEqual(depths, [undefined, 0, 1, 2, 0]);
 });
 
+test("what was refused and what was answered is shown, and not what was allowed or waits", () => {
+  const asked = (ordinal: number, more: object) => ({ ...item(ordinal, "approval", "r1"), ...more }) as Item;
+  const answered = (ordinal: number, answers: object | null) => ({ ...item(ordinal, "question", "r1"), answers }) as Item;
+  const decisions = ["accept", "acceptForSession", "decline", "cancel", null].map((decision, index) => asked(index + 1, { decision }));
+  const items = new HeldItems([...decisions, answered(6, null), answered(7, []), item(8, "command", "r1"), { ...asked(9, { decision: "decline" }), parentItemId: "i8" }]);
+  assert.deepEqual(keys(items, new Map()), ["i3", "i4", "i7", "i8", "i9"]);
+});
+
 test("a run whose last items are not read does not end there", () => {
   const items = new HeldItems([item(1, "agentMessage", "r1"), item(50, "agentMessage", "r2")], ["i50"]);
   const runs = new Map([run(1, "then"), run(2, "then")]);

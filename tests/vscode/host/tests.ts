@@ -64,7 +64,7 @@ test("the file of a checkpoint can be read, and what changed since opens as a di
   await say("append a.txt: two");
   const { checkpoints } = await daemon.request("checkpoint/list", { threadId: thread.id });
   const first = checkpoints.find((one) => one.kind === "run" && one.runOrdinal === 1)!;
-  const uri = CheckpointDocuments.uri(first.id, "a.txt");
+  const uri = CheckpointDocuments.uri(first.id, vscode.workspace.workspaceFolders![0]!.uri, "a.txt");
   assert.equal((await vscode.workspace.openTextDocument(uri)).getText().trim(), "one");
   await vscode.commands.executeCommand("midstream.showCheckpoint", first);
   await until(() => vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).some(({ label }) => /run 1/.test(label)));

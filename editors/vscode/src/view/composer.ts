@@ -22,7 +22,7 @@ export class Composer {
   private shown = false;
 
   constructor(private readonly post: (message: FromView) => void) {
-    this.queue = new Queue(post);
+    this.queue = new Queue(post, (text) => this.takeBack(text));
     this.pickers = new Pickers(post);
     this.text.setAttribute("aria-label", l10n.t("Message"));
     this.text.placeholder = l10n.t("Message to the agent (Enter sends, Shift+Enter breaks the line)");

@@ -1,7 +1,7 @@
 /** What each item looks like. */
 import * as l10n from "@vscode/l10n";
 import type { FromView } from "../messages";
-import type { FileChangeItem, ForkItem, HandoffItem, Item, MergeBackItem, Shortened, TodoItem } from "../protocol";
+import type { Answer, FileChangeItem, ForkItem, HandoffItem, Item, MergeBackItem, QuestionItem, Shortened, TodoItem } from "../protocol";
 import { button, element } from "./dom";
 import { Prose } from "./prose";
 import { TOLD } from "./strategies";
@@ -20,6 +20,8 @@ export interface Surroundings {
   readonly post: (message: FromView) => void;
   /** Whether this thread was forked from that one. */
   readonly isSource: (threadId: string) => boolean;
+  /** Whether a transfer brought a fork's work back. */
+  readonly isMergeBack: (transferId: string) => boolean;
 }
 
 /** An item's element; `update`, where it has one, shows a later record in it, and is false where it cannot. */
@@ -74,10 +76,14 @@ export function drawItem(item: Item, around: Surroundings): DrawnItem {
       return { root: element("div", "todo", element("h3", "", l10n.t("To do")), element("ul", "", ...item.steps.map(step))) };
     case "subagent": {
       const result = () => (item.result === null ? [] : [new Prose(item.result).root]);
-      return fold("subagent", l10n.t("Subagent: {0}", item.title), stateOf(item), () => [output(...text("prompt", item.prompt)), ...result()]);
+      const drawn = fold("subagent", l10n.t("Subagent: {0}", item.title), stateOf(item), () => [output(...text("prompt", item.prompt)), ...result()]);
+      const { childThreadId } = item;
+      // What it asks for is asked there.
+      const open = childThreadId !== null && button(l10n.t("Open its thread"), () => around.post({ type: "thread", threadId: childThreadId }), "link");
+      return open ? { root: element("div", "", drawn.root, open) } : drawn;
     }
     case "handoff":
-      return { root: divider(item, around.post) };
+      return { root: divider(item, around) };
     case "fork":
     case "mergeBack":
       return { root: elsewhere(item, around) };
@@ -88,10 +94,17 @@ export function drawItem(item: Item, around: Surroundings): DrawnItem {
     case "compaction":
       return { root: element("div", "notice", l10n.t("The agent shortened its own history.")) };
     case "approval":
+      return { root: element("div", "notice", l10n.t("You did not allow: {0}", item.prompt)) };
     case "question":
+      return { root: element("div", "notice", ...(item.answers ?? []).map((answer) => element("div", "", answered(item, answer)))) };
     case "checkpoint":
       return { root: element("div", "") };
   }
+}
+
+function answered({ questions }: QuestionItem, { questionId, values }: Answer): string {
+  const asked = questions.find(({ id }) => id === questionId)?.text ?? "";
+  return l10n.t("{0} You answered: {1}", asked, values.join(", "));
 }
 
 function stateOf({ status }: Item): string {
@@ -189,9 +202,13 @@ function bad(item: Item): boolean {
   return item.status === "failed" || (item.type === "command" && (item.exitCode ?? 0) !== 0);
 }
 
-function divider(item: HandoffItem, post: Surroundings["post"]): HTMLElement {
-  const said = `${item.fromProviders.join(", ")} → ${item.toProvider}: ${TOLD[item.strategy]}`;
-  const why = element("span", "why", item.reasons.map((reason) => reason.message).join(" "));
+function divider(item: HandoffItem, { post, isMergeBack }: Surroundings): HTMLElement {
+  const ofFork = isMergeBack(item.transferId);
+  const told = ofFork ? l10n.t("told what a fork did") : TOLD[item.strategy];
+  const reasons = item.reasons.filter(({ code }) => (code === "merge_back") === ofFork);
+  const from = item.fromProviders.length === 0 ? "" : `${item.fromProviders.join(", ")} → `;
+  const said = `${from}${item.toProvider}: ${told}`;
+  const why = element("span", "why", reasons.map((reason) => reason.message).join(" "));
   return element("div", "switch", element("strong", "", said), why, button(l10n.t("Exact text"), () => post({ type: "handoff", handoffId: item.handoffId }), "link"));
 }
 

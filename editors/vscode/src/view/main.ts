@@ -40,7 +40,9 @@ const composer = new Composer((message) => {
   if (message.type === "send") list.follow();
   post(message);
 });
-document.querySelector("main")!.append(list.root, spoken, requests, previewed, composer.root);
+const title = element("h1", "");
+const hint = element("p", "hint", l10n.t("Write to an agent below. Choose another one at any time: it is told what it missed."));
+document.querySelector("main")!.append(title, hint, list.root, spoken, requests, previewed, composer.root);
 list.root.setAttribute("aria-label", l10n.t("Thread"));
 spoken.setAttribute("role", "status");
 list.root.addEventListener("click", ({ target }) => {
@@ -56,6 +58,9 @@ addEventListener("message", ({ data }: MessageEvent<Batch>) => {
   expected += 1;
   for (const change of data.changes) take(change);
   if (data.changes.some((change) => change.type !== "append")) showRows();
+  hint.hidden = runs.size > 0;
+  title.textContent = thread?.title ?? "";
+  title.title = title.textContent;
   composer.refresh(thread, [...runs.values()]);
 });
 
@@ -128,7 +133,7 @@ function fill(row: Row, into: HTMLElement): void {
     case "begin":
       return into.replaceChildren(beginning(row.run));
     case "end":
-      return into.replaceChildren(ending(runs.get(row.run.id)!, post));
+      return into.replaceChildren(ending(runs.get(row.run.id)!, row.changed, post));
     case "gap":
       return into.replaceChildren(l10n.t("Reading what is not shown yet …"));
   }
@@ -143,6 +148,7 @@ const surroundings = {
     // What a subagent did stands in rows of its own.
     showRows();
   },
+  isMergeBack: (transferId: string) => items.ordered().some((item) => item.type === "mergeBack" && item.transferId === transferId),
   isSource: (threadId: string) => thread?.forkedFrom?.threadId === threadId,
 };
 

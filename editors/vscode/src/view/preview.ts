@@ -24,10 +24,16 @@ function told(handoff: ShownHandoff, named: boolean, post: (message: FromView) =
   const size = l10n.t("about {0} of at most {1} tokens", tokens.estimated.toLocaleString(), tokens.budget.toLocaleString());
   const runs = runOrdinals.length === 0 ? undefined : (runOrdinals.length === 1 ? l10n.t("Run {0}", runOrdinals[0]!) : l10n.t("Runs {0}", ranges(runOrdinals)));
   const secrets = redactions === 0 ? undefined : l10n.t("{0} secrets left out", redactions);
-  const facts = [named ? TOLD[handoff.strategy] : undefined, runs, size, secrets].filter(Boolean).join(" · ");
+  const what = handoff.ofFork ? l10n.t("What comes back from a fork") : named ? TOLD[handoff.strategy] : undefined;
+  const facts = [what, runs, size, secrets].filter(Boolean).join(" · ");
   const part = element("div", "told", element("p", "", facts));
   if (fallbackReason !== null) part.append(element("p", "", fallbackReason));
-  const edit = button(l10n.t("Edit handoff"), () => post({ type: "handoff", handoffId: handoff.id }));
+  const open = () => post({ type: "handoff", handoffId: handoff.id });
+  if (handoff.ofFork) {
+    part.append(element("div", "answers", button(l10n.t("Read it"), open)));
+    return part;
+  }
+  const edit = button(l10n.t("Edit handoff"), open);
   const again = button(l10n.t("Make it anew…"), () => post({ type: "regenerate", handoffId: handoff.id }));
   part.append(element("div", "answers", edit, again));
   return part;

@@ -9,10 +9,14 @@ export class Queue {
   private readonly title = element("h3", "", l10n.t("Queue"));
   private readonly notice = element("p", "held");
   private readonly list = element("ol", "queue");
-  private readonly editors = new Map<string, HTMLElement>();
+  private readonly editors = new Map<string, { readonly row: HTMLElement; readonly changed: () => string }>();
   private waiting: readonly Run[] = [];
 
-  constructor(private readonly post: (message: FromView) => void) {
+  /** `unsent` takes the words of an editor whose message left the queue meanwhile. */
+  constructor(
+    private readonly post: (message: FromView) => void,
+    private readonly unsent: (text: string) => void,
+  ) {
     this.notice.setAttribute("role", "status");
     this.list.setAttribute("aria-label", l10n.t("Queue"));
     this.title.hidden = true;
@@ -26,7 +30,11 @@ export class Queue {
     if (waiting.length === this.waiting.length && waiting.every((run, index) => run === this.waiting[index])) return;
     this.waiting = waiting;
     this.title.hidden = waiting.length === 0;
-    for (const id of this.editors.keys()) if (!waiting.some((run) => run.id === id)) this.editors.delete(id);
+    for (const [id, { changed }] of this.editors) {
+      if (waiting.some((run) => run.id === id)) continue;
+      this.editors.delete(id);
+      if (changed() !== "") this.unsent(changed());
+    }
     this.draw();
   }
 
@@ -40,7 +48,7 @@ export class Queue {
   private draw(): void {
     const focused = document.activeElement as HTMLElement | null;
     const key = this.list.contains(focused) ? focused?.dataset.key : undefined;
-    this.list.replaceChildren(...this.waiting.map((run, index) => this.editors.get(run.id) ?? this.row(run, index)));
+    this.list.replaceChildren(...this.waiting.map((run, index) => this.editors.get(run.id)?.row ?? this.row(run, index)));
     if (key !== undefined) this.list.querySelector<HTMLElement>(`[data-key="${key}"]`)?.focus();
   }
 
@@ -57,7 +65,7 @@ export class Queue {
     const edit = act("✎", l10n.t("Edit"), () => this.edit(run));
     const remove = act("×", l10n.t("Remove"), () => this.post({ type: "cancelRun", runId: run.id }));
     const text = element("span", "text", run.message.text);
-    const row = element("li", "", element("span", "badge", run.provider), " ", text, " ", up, down, edit, remove);
+    const row = element("li", "", element("span", "badge", run.provider), " ", text, " ", element("span", "acts", up, down, edit, remove));
     row.tabIndex = 0;
     row.dataset.key = run.id;
     row.addEventListener("keydown", (event) => {
@@ -86,9 +94,10 @@ export class Queue {
       this.draw();
       this.list.querySelector<HTMLElement>(`[data-key="${run.id}"]`)?.focus();
     };
+    /** What the message is to be; empty where that is nothing new. */
+    const changed = () => (text.value.trim() === run.message.text ? "" : text.value.trim());
     const save = () => {
-      const wish = text.value.trim();
-      if (wish !== "" && wish !== run.message.text) this.post({ type: "editRun", runId: run.id, text: wish });
+      if (changed() !== "") this.post({ type: "editRun", runId: run.id, text: changed() });
       close();
     };
     text.addEventListener("keydown", (event) => {
@@ -98,7 +107,7 @@ export class Queue {
       save();
     });
     const answers = element("div", "answers", button(l10n.t("Cancel"), close), button(l10n.t("Change"), save, "primary"));
-    this.editors.set(run.id, element("li", "", text, answers));
+    this.editors.set(run.id, { row: element("li", "", text, answers), changed });
     this.draw();
     text.focus();
   }

@@ -11,8 +11,12 @@ export function requestCard(request: RuntimeRequest, post: (message: FromView) =
   close.setAttribute("aria-label", l10n.t("Cancel what is asked"));
   const card = element("section", "request", element("h2", "", title, " ", close));
   card.setAttribute("aria-label", request.prompt);
+  // Escape is heard where the card was clicked, too.
+  card.tabIndex = -1;
   card.addEventListener("keydown", ({ key }) => key === "Escape" && dismiss());
-  card.append(element("p", "", request.prompt), ...details(request, post));
+  // What is asked is often the command alone, which is shown whole below.
+  if (request.prompt !== request.detail.command) card.append(element("p", "", request.prompt));
+  card.append(...details(request, post));
   return request.questions ? withQuestions(card, request, request.questions, post) : withOptions(card, request, post);
 }
 

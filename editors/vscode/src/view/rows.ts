@@ -8,11 +8,23 @@ const PAGE = 100;
 export type Row =
   | { readonly key: string; readonly type: "item"; readonly item: Item; readonly depth: number }
   | { readonly key: string; readonly type: "begin"; readonly run: Run }
-  | { readonly key: string; readonly type: "end"; readonly run: Run }
+  /** `changed` is how many files the run changed; undefined where that is not known. */
+  | { readonly key: string; readonly type: "end"; readonly run: Run; readonly changed: number | undefined }
   | { readonly key: string; readonly type: "gap"; readonly missing: number; readonly after: Item | undefined; readonly before: Item };
 
-/** Items that say nothing to the user: what they stand for is shown elsewhere. */
-const SILENT: readonly Item["type"][] = ["approval", "question", "checkpoint"];
+/** Whether an item says nothing to the user: what it stands for is shown elsewhere, or was allowed and is done. */
+function silent(item: Item): boolean {
+  switch (item.type) {
+    case "approval":
+      return item.decision !== "decline" && item.decision !== "cancel";
+    case "question":
+      return item.answers === null;
+    case "checkpoint":
+      return true;
+    default:
+      return false;
+  }
+}
 
 /** The rows in order; what a subagent did is left out unless it is open. */
 export function rowsOf(items: HeldItems, runs: ReadonlyMap<string, Run>, isOpen: (id: string) => boolean): Row[] {
@@ -20,6 +32,7 @@ export function rowsOf(items: HeldItems, runs: ReadonlyMap<string, Run>, isOpen:
   const gaps = items.gapsBefore();
   const lastOf = new Map(ordered.map((item) => [item.runId, item.id]));
   const rows: Row[] = [];
+  const changed = new Map<string | null, number>();
   let begun: string | undefined;
   for (const [index, item] of ordered.entries()) {
     const previous = ordered[index - 1];
@@ -29,16 +42,17 @@ export function rowsOf(items: HeldItems, runs: ReadonlyMap<string, Run>, isOpen:
     }
     const run = item.runId === null ? undefined : runs.get(item.runId);
     const depth = depthOf(item, items, isOpen);
-    if (depth !== undefined && !SILENT.includes(item.type)) {
+    if (depth !== undefined && !silent(item)) {
       if (run !== undefined && run.id !== begun && item.type !== "userMessage" && item.type !== "handoff") {
         rows.push({ key: `begin ${run.id} ${item.id}`, type: "begin", run });
         begun = run.id;
       }
       rows.push({ key: item.id, type: "item", item, depth });
     }
+    if (item.type === "checkpoint" && item.status === "completed") changed.set(item.runId, item.files.length);
     const next = ordered[index + 1];
     const whole = next === undefined || !gaps.has(next.id);
-    if (run?.completedAt && lastOf.get(run.id) === item.id && whole) rows.push({ key: `end ${run.id}`, type: "end", run });
+    if (run?.completedAt && lastOf.get(run.id) === item.id && whole) rows.push({ key: `end ${run.id}`, type: "end", run, changed: changed.get(run.id) });
   }
   return rows;
 }
@@ -47,8 +61,11 @@ export function rowsOf(items: HeldItems, runs: ReadonlyMap<string, Run>, isOpen:
 function depthOf(item: Item, items: HeldItems, isOpen: (id: string) => boolean): number | undefined {
   let depth = 0;
   for (let parent = item.parentItemId; parent !== null; parent = items.get(parent)?.parentItemId ?? null) {
+    const held = items.get(parent);
+    // What is asked about a command stands beside it.
+    if (held !== undefined && held.type !== "subagent") continue;
     // What lies in a subagent that is not read yet cannot be unfolded there.
-    if (items.get(parent) !== undefined && !isOpen(parent)) return undefined;
+    if (held !== undefined && !isOpen(parent)) return undefined;
     depth += 1;
   }
   return depth;

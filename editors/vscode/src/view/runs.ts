@@ -16,14 +16,17 @@ const ENDS: Partial<Record<Run["status"], string>> = {
 };
 
 export function beginning(run: Run): HTMLElement {
-  return element("div", "begin", element("span", "badge", run.provider), element("span", "why", run.selection.model ?? ""));
+  const words = [l10n.t("run {0}", run.ordinal ?? ""), ...(run.selection.model === null ? [] : [run.selection.model])];
+  return element("div", "begin", element("span", "badge", run.provider), element("span", "why", words.join(" · ")));
 }
 
-export function ending(run: Run, post: (message: FromView) => void): HTMLElement {
+/** `changed` is how many files the run changed; undefined where that is not known. */
+export function ending(run: Run, changed: number | undefined, post: (message: FromView) => void): HTMLElement {
   const failure = run.failure === null ? "" : `: ${run.failure.message}`;
   const said = element("span", "", [`${run.provider} ${ENDS[run.status] ?? run.status}${failure}`, ...used(run)].join(" · "));
-  const changes = run.baselineCheckpointId !== null && button(l10n.t("Changes"), () => post({ type: "diff", runId: run.id }), "link");
-  const line = element("div", `end ${run.status}`, said, changes || undefined);
+  const again = (run.status === "failed" || run.status === "interrupted") && button(l10n.t("Try Again"), () => post({ type: "retry", runId: run.id }), "link");
+  const changes = run.baselineCheckpointId !== null && changed !== 0 && button(l10n.t("Changes"), () => post({ type: "diff", runId: run.id }), "link");
+  const line = element("div", `end ${run.status}`, said, again || undefined, changes || undefined);
   line.dataset.run = run.id;
   // What the run's menu is for, and what its conditions look at.
   const context: RunContext = { webviewSection: "run", runStatus: run.status, threadId: run.threadId, runId: run.id };

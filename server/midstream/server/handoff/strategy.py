@@ -217,7 +217,7 @@ def _why_told(known: ProviderThread, missed: tuple[int, ...]) -> tuple[Reason, .
     if missed:
         reasons.append(Reason(code="missed_runs", message=f"{known.provider} has not seen {run_list(missed)}."))
     if known.missing_item_ids:
-        message = f"{known.provider} never took in {len(known.missing_item_ids)} item(s) of runs that it took part in."
+        message = f"{known.provider} missed a part of runs that it took part in."
         reasons.append(Reason(code="missing_items", message=message))
     return tuple(reasons)
 
