@@ -43,6 +43,12 @@ export async function said(page) {
   return dialog(page).innerText();
 }
 
+/** All that a dialog says that only tells something. */
+export async function told(page) {
+  await dialog(page).getByRole("button", { name: "OK" }).waitFor();
+  return dialog(page).innerText();
+}
+
 /** Say no to the open dialog, which gives the focus back as it goes. */
 export async function decline(page) {
   await dialog(page).getByRole("button", { name: "Cancel" }).click();

@@ -25,23 +25,21 @@ async function chooseProvider(session: Session): Promise<Provider | undefined> {
   picker.buttons = [{ iconPath: new vscode.ThemeIcon("refresh"), tooltip: vscode.l10n.t("Look anew for agents") }];
   const show = () => (picker.items = session.knownProviders.map((provider) => pickOf(provider, session.thread?.selection.provider)));
   show();
-  const chosen = new Promise<Provider | undefined>((resolve, reject) => {
+  const chosen = await new Promise<Provider | undefined>((resolve, reject) => {
     picker.onDidTriggerButton(async () => {
       picker.busy = true;
       await session.readProviders(true).catch(reject);
       picker.busy = false;
       show();
     });
-    picker.onDidAccept(() => {
-      const provider = picker.selectedItems[0]?.provider;
-      if (provider === undefined) return;
-      if (unusable(provider) === undefined) resolve(provider);
-      else reject(new Error(wrongWith(provider)));
-    });
+    picker.onDidAccept(() => resolve(picker.selectedItems[0]?.provider));
     picker.onDidHide(() => resolve(undefined));
-  });
-  picker.show();
-  return chosen.finally(() => picker.dispose());
+    picker.show();
+  }).finally(() => picker.dispose());
+  if (chosen === undefined || unusable(chosen) === undefined) return chosen;
+  // A list and a toast cut off what to do, which comes last.
+  await vscode.window.showWarningMessage(chosen.problem?.message ?? chosen.label, { modal: true, ...(chosen.problem && { detail: chosen.problem.action }) });
+  return undefined;
 }
 
 function pickOf(provider: Provider, selected: string | undefined): AgentPick {
@@ -50,7 +48,7 @@ function pickOf(provider: Provider, selected: string | undefined): AgentPick {
   return {
     label: provider.label,
     description: said.filter(Boolean).join(" · "),
-    detail: wrongWith(provider) || vscode.l10n.t("Ready to answer."),
+    detail: provider.problem?.action || wrongWith(provider) || vscode.l10n.t("Ready to answer."),
     iconPath: new vscode.ThemeIcon(why === undefined ? "check" : ICONS[why]),
     provider,
   };
