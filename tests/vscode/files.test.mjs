@@ -19,6 +19,8 @@ test("one change of a run is taken back in the diff, in the real file", async ()
   assert.match(content(), /second/);
   await view.getByRole("button", { name: "Changes" }).click();
   await page.locator(".multiDiffEditor .view-lines", { hasText: "second" }).first().hover();
+  // One that was renamed would have its old name beside it.
+  assert.deepEqual(await page.locator(".multiDiffEditor .file-path").allInnerTexts(), ["a.txt"]);
   await page.locator(".multiDiffEditor").getByRole("button", { name: "Revert Block" }).first().click();
   await page.keyboard.press("Control+s");
   await until(() => content() === "first\n");
@@ -31,7 +33,6 @@ test("the changes of a run are those of its own files, and say where unsaved edi
   await view.getByRole("button", { name: "Changes" }).last().click();
   const shown = page.locator(".multiDiffEditor .file-path");
   await page.locator(".multiDiffEditor .view-lines", { hasText: "later" }).first().waitFor();
-  // A file that was added; one that was renamed would have another sign.
   assert.deepEqual(await shown.allInnerTexts(), ["b.txt\nA"]);
   await page.locator(".multiDiffEditor .modified .view-lines", { hasText: "later" }).first().click();
   await page.keyboard.type("unsaved ");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { fillLongThread, say, send, startEditor } from "./editor.mjs";
+import { command, fillLongThread, say, send, startEditor } from "./editor.mjs";
 
 const ITEMS = 5000;
 let editor, view, log;
@@ -64,6 +64,18 @@ test("a jump into the middle reads the items there", async () => {
   await log.evaluate((node) => node.scrollTo({ top: node.scrollHeight / 2 }));
   await view.locator(".agent", { hasText: /item 2[3-7]\d\d\./ }).first().waitFor();
   assert.ok((await rows()) < 200, `${await rows()} rows`);
+});
+
+test("what is found in a long thread is shown where it stands", async () => {
+  const { page } = editor;
+  await log.press("End");
+  await command(page, "Midstream: Search in Threads…");
+  await page.getByPlaceholder("Words that were said in a thread").fill("item 2345");
+  await page.locator(".quick-input-list .monaco-list-row", { hasText: "item 2345" }).first().click();
+  await item(2345).first().waitFor();
+  const top = await distance(item(2345).first());
+  assert.ok(top >= 0 && top < 100, `${top} pixels below the top`);
+  assert.equal(await item(ITEMS).count(), 0);
 });
 
 test("the reader stays where they are while an agent writes, and is at the end again with their own message", async () => {

@@ -18,6 +18,8 @@ export interface Shown {
   readonly attachments: readonly string[];
   readonly problem: string | null;
   readonly preview: Preview | null;
+  /** The item to show first; null for the newest ones. */
+  readonly place: string | null;
 }
 
 export type Change =
@@ -31,6 +33,7 @@ export type Change =
   /** Words that could not be sent come back. */
   | { readonly type: "unsent"; readonly text: string }
   | { readonly type: "preview"; readonly preview: Preview | null }
+  | { readonly type: "place"; readonly itemId: string }
   | { readonly type: "append"; readonly itemId: string; readonly field: string; readonly text: string };
 
 /** Batches are numbered from 1 after each `ready`; a view that finds a gap asks anew with `ready`. */
@@ -51,6 +54,8 @@ export interface RunContext {
 
 export type FromView =
   | { readonly type: "ready" }
+  /** The item that was to be shown is in sight. */
+  | { readonly type: "arrived" }
   | { readonly type: "send"; readonly text: string; readonly delivery: Delivery }
   | { readonly type: "draft"; readonly text: string }
   | { readonly type: "page"; readonly anchor: PageAnchor }

@@ -8,9 +8,10 @@ import { wireUri } from "./uris";
 
 interface Pick extends vscode.QuickPickItem {
   readonly threadId: string;
+  readonly itemId: string;
 }
 
-/** Search while the user types, and open the thread of the match that they choose. */
+/** Search while the user types, and open the match that they choose. */
 export async function searchThreads(session: Session): Promise<void> {
   const { daemon } = session;
   const workspace = wireUri(session.workspace);
@@ -31,7 +32,7 @@ export async function searchThreads(session: Session): Promise<void> {
   });
   picker.dispose();
   if (chosen === undefined) return;
-  await session.openById(chosen.threadId);
+  await session.openAt(chosen.threadId, chosen.itemId);
   await vscode.commands.executeCommand("midstream.thread.focus");
 }
 
@@ -41,8 +42,8 @@ async function matches(daemon: Daemon, workspace: string, query: string): Promis
   return found.matches.map(pickOf);
 }
 
-function pickOf({ threadId, threadTitle, runOrdinal, snippet }: SearchMatch): Pick {
+function pickOf({ threadId, itemId, threadTitle, runOrdinal, snippet }: SearchMatch): Pick {
   const label = titleOf({ title: threadTitle });
   const run = runOrdinal === null ? {} : { description: vscode.l10n.t("run {0}", runOrdinal) };
-  return { label, ...run, detail: snippet.replace(/\s+/g, " "), alwaysShow: true, threadId };
+  return { label, ...run, detail: snippet.replace(/\s+/g, " "), alwaysShow: true, threadId, itemId };
 }

@@ -23,6 +23,8 @@ export class Session implements vscode.Disposable {
   /** Settles once the thread that the user opened last is the one that is shown, or cannot be. */
   private opening: Promise<unknown> = Promise.resolve();
   private readonly restarts = new Restarts();
+  /** The item that a view is to go to, until one did. */
+  private place: string | null = null;
   /** What is shown of a thread until the next daemon tells it. */
   private lostModel: ThreadModel | undefined;
   /** Settles once what was chosen last is the thread's: what is sent or previewed afterwards is by it. */
@@ -129,6 +131,7 @@ export class Session implements vscode.Disposable {
       attachments: this.next.draft.names,
       problem: this.problem,
       preview: this.next.previewed,
+      place: this.place,
     };
     return { type: "reset", shown };
   }
@@ -145,6 +148,19 @@ export class Session implements vscode.Disposable {
   /** Open a thread that may be gone by now: then the error says so, and what is open stays. */
   async openById(threadId: string): Promise<void> {
     await this.open((await this.daemon.request("thread/read", { threadId })).thread);
+  }
+
+  /** Open a thread at one of its items. */
+  async openAt(threadId: string, itemId: string): Promise<void> {
+    await this.openById(threadId);
+    await this.started?.following.readPage({ aroundItemId: itemId });
+    this.place = itemId;
+    this.changed.fire({ type: "place", itemId });
+  }
+
+  /** The view went where it was to go. */
+  arrive(): void {
+    this.place = null;
   }
 
   /** Fork a thread and open the fork, whose title says of what it is one. */

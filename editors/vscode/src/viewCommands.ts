@@ -14,6 +14,7 @@ type Asked = Exclude<FromView, { type: "ready" }>;
 type Act<T> = (session: Session, message: Extract<Asked, { type: T }>) => unknown;
 
 const acts: { readonly [T in Asked["type"]]: Act<T> } = {
+  arrived: (session) => session.arrive(),
   send: ({ next }, { text, delivery }) => next.send(text, delivery),
   draft: ({ next }, { text }) => next.draft.write(text),
   attach: async ({ next }) => next.attach(await chooseAttachments()),

@@ -23,6 +23,8 @@ let thread: Thread | null = null;
 let items = new HeldItems();
 const runs = new Map<string, Run>();
 const opened = new Set<string>();
+/** The item to go to once it is held. */
+let wanted: string | null = null;
 /** Whether a page was asked for that did not come yet. */
 let reading = false;
 
@@ -58,6 +60,11 @@ addEventListener("message", ({ data }: MessageEvent<Batch>) => {
   expected += 1;
   for (const change of data.changes) take(change);
   if (data.changes.some((change) => change.type !== "append")) showRows();
+  if (wanted !== null && items.get(wanted) !== undefined) {
+    list.goTo(wanted);
+    wanted = null;
+    post({ type: "arrived" });
+  }
   hint.hidden = runs.size > 0;
   title.textContent = thread?.title ?? "";
   title.title = title.textContent;
@@ -84,6 +91,9 @@ function take(change: Change): void {
       items.put(grown(item, change.field, change.text));
       return list.refresh(item.id);
     }
+    case "place":
+      wanted = change.itemId;
+      return;
     case "preview":
       return showPreview(change.preview);
     case "request":
@@ -104,6 +114,7 @@ function reset(shown: Shown): void {
     list.follow();
   }
   reading = false;
+  wanted = shown.place;
   thread = shown.thread;
   items = new HeldItems(shown.items, shown.gaps);
   runs.clear();

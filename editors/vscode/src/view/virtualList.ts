@@ -8,6 +8,8 @@ const MARGIN = 1500;
 const NEAR_GAP = 600;
 /** How near to the end the newest row is kept in sight. */
 const NEAR_END = 40;
+/** How far below the viewport's top a row is put that is gone to: what comes before it is seen to go on. */
+const BELOW_TOP = 40;
 /** How often rows are drawn at once because those drawn were smaller than thought. */
 const MOST_PASSES = 5;
 
@@ -68,6 +70,13 @@ export class VirtualList<Row extends Sized> {
   follow(): void {
     this.following = true;
     this.schedule();
+  }
+
+  /** Show a row near the top of the viewport. */
+  goTo(key: string): void {
+    this.following = false;
+    this.place = { key, offset: BELOW_TOP };
+    this.paint();
   }
 
   goToStart(): void {
