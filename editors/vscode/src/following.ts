@@ -64,7 +64,8 @@ export class Following implements vscode.Disposable {
     const { reading } = this;
     const model = reading?.threadId === threadId ? reading.model : this.model?.thread.id === threadId ? this.model : undefined;
     const change = model && take(model);
-    if (change === "gap") void this.open(threadId);
+    // Where it cannot be read anew, the daemon or the thread is gone, which is told in another way.
+    if (change === "gap") this.open(threadId).catch(() => undefined);
     else if (change !== undefined && model === this.model) this.changed.fire(change);
   }
 

@@ -108,6 +108,14 @@ test("a missed event has the thread read anew, once", async () => {
   assert.deepEqual([changes, items(), asked], [["reset"], ["itm_1", "itm_2", "itm_3", "itm_4", "itm_5"], []]);
 });
 
+test("a thread that cannot be read anew goes on to be heard", async () => {
+  const { take, tell, changes } = await showing("thr_1");
+  tell("thread/event", event("thr_1", 7, "item", said(4)));
+  await take("thread/subscribe").refuse();
+  tell("thread/event", event("thr_1", 5, "item", said(3)));
+  assert.deepEqual(changes, ["item"]);
+});
+
 test("an ended subscription has the thread read anew", async () => {
   const { take, tell, changes } = await showing("thr_1");
   tell("thread/reset", { threadId: "thr_1", afterSequence: 4 });
