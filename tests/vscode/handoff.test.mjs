@@ -125,7 +125,6 @@ test("what was saved in a handoff waits for its agent, over another choice and a
   await card().getByText("Rehearsal is told your own words.").waitFor();
   await page.reload();
   await card().getByText("Rehearsal is told your own words.").waitFor();
-  await page.locator(".editor-instance .view-lines", { hasText: "prefers figs" }).waitFor();
   await send(view, "recall");
   await view.locator(".agent", { hasText: "prefers figs" }).waitFor();
   await view.locator(".row:last-child .end.completed").waitFor();
