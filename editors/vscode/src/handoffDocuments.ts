@@ -39,7 +39,7 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
   /** Save what was written in the documents of these handoffs; an error says that one could not be saved. */
   async save(handoffIds: readonly string[]): Promise<void> {
     for (const document of vscode.workspace.textDocuments) {
-      if (!document.isDirty || !this.isOf(document.uri, handoffIds)) continue;
+      if (!document.isDirty || !(await this.isOf(document.uri, handoffIds))) continue;
       if (!(await document.save())) throw new Error(vscode.l10n.t("Your handoff could not be saved, so nothing was sent."));
     }
   }
@@ -47,18 +47,18 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
   /** Close the documents of handoffs that can be edited no more; what was not saved in them goes. */
   async close(handoffIds: readonly string[]): Promise<void> {
     for (const document of vscode.workspace.textDocuments) {
-      if (!document.isDirty || !this.isOf(document.uri, handoffIds)) continue;
+      if (!document.isDirty || !(await this.isOf(document.uri, handoffIds))) continue;
       await vscode.window.showTextDocument(document);
       await vscode.commands.executeCommand("workbench.action.files.revert");
     }
-    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-    const shown = tabs.filter(({ input }) => input instanceof vscode.TabInputText && this.isOf(input.uri, handoffIds));
-    await vscode.window.tabGroups.close(shown);
+    for (const tab of vscode.window.tabGroups.all.flatMap((group) => group.tabs))
+      if (tab.input instanceof vscode.TabInputText && (await this.isOf(tab.input.uri, handoffIds))) await vscode.window.tabGroups.close(tab);
   }
 
-  private isOf(uri: vscode.Uri, handoffIds: readonly string[]): boolean {
-    const held = uri.scheme === HANDOFF_SCHEME && uri.path !== SENT && this.current.get(uri.query);
-    return held ? handoffIds.includes(held.id) : false;
+  private async isOf(uri: vscode.Uri, handoffIds: readonly string[]): Promise<boolean> {
+    if (uri.scheme !== HANDOFF_SCHEME || uri.path === SENT) return false;
+    // A tab that the editor brought back may stand for a handoff that was not read since.
+    return handoffIds.includes((await this.of(uri)).id);
   }
 
   /** The handoff that a document stands for now. */
