@@ -28,7 +28,7 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
 
   /** Show a handoff as it is now: to be edited, or as it was sent, whatever was made of its editable document. */
   async open(handoffId: string): Promise<void> {
-    const { handoff } = await (await this.daemon()).request("handoff/read", { handoffId });
+    const handoff = await this.read(handoffId);
     const [id] = [...this.current].find(([, held]) => held.id === handoffId) ?? [handoffId];
     const uri = handoff.delivery === null ? HandoffDocuments.uri(id) : HandoffDocuments.uri(handoffId).with({ path: SENT });
     if (handoff.delivery === null) this.current.set(id, handoff);
@@ -57,21 +57,27 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
 
   private async isOf(uri: vscode.Uri, handoffIds: readonly string[]): Promise<boolean> {
     if (uri.scheme !== HANDOFF_SCHEME || uri.path === SENT) return false;
-    // A tab that the editor brought back may stand for a handoff that was not read since.
-    return handoffIds.includes((await this.of(uri)).id);
+    // A tab that the editor brought back may stand for a handoff that was not read since, or is gone.
+    const handoff = await this.of(uri).catch(() => undefined);
+    return handoff !== undefined && handoffIds.includes(handoff.id);
   }
 
   /** The handoff that a document stands for now. */
   async of(uri: vscode.Uri): Promise<ContextHandoff> {
     const id = uri.query;
-    const held = uri.path === SENT ? undefined : this.current.get(id);
+    if (uri.path === SENT) return this.read(id);
+    const held = this.current.get(id);
     if (held !== undefined) return held;
-    const daemon = await this.daemon();
-    let { handoff } = await daemon.request("handoff/read", { handoffId: id });
+    let handoff = await this.read(id);
     // A window that is opened again knows no longer what was saved in its document.
-    while (uri.path !== SENT && handoff.supersededBy !== null) ({ handoff } = await daemon.request("handoff/read", { handoffId: handoff.supersededBy }));
-    if (uri.path !== SENT) this.current.set(id, handoff);
+    while (handoff.supersededBy !== null) handoff = await this.read(handoff.supersededBy);
+    this.current.set(id, handoff);
     return handoff;
+  }
+
+  private async read(handoffId: string): Promise<ContextHandoff> {
+    const daemon = await this.daemon();
+    return (await daemon.request("handoff/read", { handoffId })).handoff;
   }
 
   /** Put a handoff in the place of the one that it was made from. */

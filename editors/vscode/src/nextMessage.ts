@@ -6,7 +6,7 @@ import { type Draft, DraftStore } from "./draft";
 import { showError } from "./errors";
 import { HandoffDocuments } from "./handoffDocuments";
 import type { Change, Delivery } from "./messages";
-import { holds, type Preview, previewOf, replaced } from "./preview";
+import { editedIn, holds, type Preview, previewOf, replaced } from "./preview";
 import type { Attachment, ContextHandoff, HandoffInfo, ModelSelection, Run, Thread } from "./protocol";
 import { startRun } from "./sending";
 
@@ -60,13 +60,13 @@ export class NextMessage implements vscode.Disposable {
 
   /** A run went on: what was looked at is no longer so, but what the user wrote stays until it is sent. */
   hearOf(run: Run): void {
-    const written = this.previewed?.handoffs.find(({ strategy }) => strategy === "manual_context");
+    const written = editedIn(this.previewed);
     if (written === undefined || run.handoffIds.includes(written.id)) this.closePreview();
   }
 
   /** Close the preview for the user; what they wrote would be lost by that, so they are asked. */
   async dismissPreview(): Promise<void> {
-    const written = this.previewed?.handoffs.find(({ strategy }) => strategy === "manual_context");
+    const written = editedIn(this.previewed);
     if (written !== undefined) {
       const drop = vscode.l10n.t("Drop It");
       const asked = vscode.l10n.t("Drop the handoff that you edited?");
@@ -101,15 +101,16 @@ export class NextMessage implements vscode.Disposable {
   async send(text: string, delivery: Delivery): Promise<void> {
     const taken = this.draft.take(text);
     this.tellAttachments();
+    let handoffIds: string[];
     try {
-      const handoffIds = await this.saved();
+      handoffIds = await this.saved();
       const { id } = await this.around.settled();
       await startRun(this.around.daemon, { threadId: id, message: { text, attachments: [...taken.attachments] }, delivery, handoffIds });
-      await this.handoffs.close(handoffIds);
     } catch (error) {
       this.takeBack(taken);
       throw error;
     }
+    await this.handoffs.close(handoffIds);
   }
 
   /** Have what could not be sent in the composer again. */

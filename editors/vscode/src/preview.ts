@@ -32,6 +32,11 @@ function shown(handoff: ContextHandoff): ShownHandoff {
   return { id, strategy, runOrdinals, tokens, redactions, fallbackReason, ofFork: tellsOfFork(handoff) };
 }
 
+/** The handoff of a preview that the user edited. */
+export function editedIn(preview: Preview | null): ShownHandoff | undefined {
+  return preview?.handoffs.find(({ strategy }) => strategy === "manual_context");
+}
+
 /** Whether it tells what a fork did: that is fixed since it was merged back, and its runs are the fork's. */
 export function tellsOfFork({ threadId, coveredThreadId }: Pick<ContextHandoff, "threadId" | "coveredThreadId">): boolean {
   return coveredThreadId !== null && coveredThreadId !== threadId;

@@ -1,6 +1,6 @@
 /** How an agent is told of what it did not see, in words. */
 import * as l10n from "@vscode/l10n";
-import type { Preview } from "../preview";
+import { editedIn, type Preview } from "../preview";
 import type { SwitchPlan } from "../protocol";
 
 type Strategy = SwitchPlan["strategy"];
@@ -14,9 +14,9 @@ export const TOLD: Record<Exclude<Strategy, "none" | "unsupported" | "native_for
 };
 
 /** What would happen with the next message. */
-export function intention({ plan, handoffs }: Preview, agent: string): string {
-  const edited = handoffs.some(({ strategy }) => strategy === "manual_context");
-  switch (edited ? "manual_context" : plan.strategy) {
+export function intention(preview: Preview, agent: string): string {
+  const { plan, handoffs } = preview;
+  switch (editedIn(preview)?.strategy ?? plan.strategy) {
     case "none":
       if (handoffs.length > 0) return l10n.t("{0} is told what comes back from a fork.", agent);
       return l10n.t("{0} knows all of this thread: nothing has to be handed over.", agent);
