@@ -5,7 +5,7 @@ import { after, afterEach, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { startClient } from "./client.mjs";
 import { command, root, say, send, startEditor } from "./editor.mjs";
-import { dialog, told } from "./trees.mjs";
+import { dialog, said } from "./trees.mjs";
 
 const QUARTET = `[providers.quartet]
 driver = "acp"
@@ -37,7 +37,7 @@ test("an agent that cannot be used says why and what to do, and is not chosen", 
   const row = page.locator(".quick-input-list .monaco-list-row", { hasText: "Absent" });
   await row.getByText(/providers\.absent\.command/).waitFor();
   await row.click();
-  assert.match(await told(page), /cannot be started[^]*providers\.absent\.command/);
+  assert.match(await said(page, "OK"), /cannot be started[^]*providers\.absent\.command/);
   await dialog(page).getByRole("button", { name: "OK" }).press("Enter");
 });
 

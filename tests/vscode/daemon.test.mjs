@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { startClient } from "./client.mjs";
-import { command, say, startEditor } from "./editor.mjs";
+import { command, say, startEditor, until } from "./editor.mjs";
 
 const real = fileURLToPath(new URL("../../.venv/bin/midstream", import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), "midstream-daemon-"));
@@ -96,7 +96,7 @@ test("the size of a handoff is set while the daemon runs", async (context) => {
   const budget = async () => (await client.call("handoff/preview", { threadId, commandId: `preview-${Math.random()}` })).handoffs[0].tokens.budget;
   assert.equal(await budget(), 16000);
   configure({ "midstream.handoff.budgetTokens": 3000 });
-  for (const deadline = Date.now() + 30_000; (await budget()) !== 3000; ) assert.ok(Date.now() < deadline);
+  await until(async () => (await budget()) === 3000);
 });
 
 test("a setting that is read at the start takes effect by the restart that is offered", async () => {

@@ -1,4 +1,5 @@
 // A real editor with the packed extension: code-server in a throw-away profile, opened in headless Chromium.
+import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -147,6 +148,11 @@ export async function say(view, text) {
     await allow.first().click();
     await view.locator(`[data-request="${card}"]`).waitFor({ state: "detached" });
   }
+}
+
+/** Wait until what no element of the page shows holds; `found` says what there is instead. */
+export async function until(holds, found = () => "") {
+  for (const deadline = Date.now() + BOUND; !(await holds()); await pause(50)) assert.ok(Date.now() < deadline, found());
 }
 
 async function freePort() {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
-import { command, say, startEditor } from "./editor.mjs";
+import { command, say, startEditor, until } from "./editor.mjs";
 
 let editor;
 const content = () => readFileSync(join(editor.workspace, "a.txt"), "utf8");
@@ -23,7 +23,7 @@ test("one change of a run is taken back in the diff, in the real file", async ()
   assert.deepEqual(await page.locator(".multiDiffEditor .file-path").allInnerTexts(), ["a.txt"]);
   await page.locator(".multiDiffEditor").getByRole("button", { name: "Revert Block" }).first().click();
   await page.keyboard.press("Control+s");
-  await until(() => content() === "first\n");
+  await until(() => content() === "first\n", content);
 });
 
 test("the changes of a run are those of its own files, and say where unsaved edits hide them", async () => {
@@ -39,8 +39,3 @@ test("the changes of a run are those of its own files, and say where unsaved edi
   await view.getByRole("button", { name: "Changes" }).last().click();
   await page.locator(".notification-toast", { hasText: "Unsaved edits are shown instead of what is in the file: b.txt" }).waitFor();
 });
-
-/** Wait until what an editor wrote stands on the disk. */
-async function until(holds) {
-  for (const deadline = Date.now() + 30_000; !holds(); await editor.page.waitForTimeout(50)) assert.ok(Date.now() < deadline, content());
-}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { startClient } from "./client.mjs";
-import { command, say, send, startEditor } from "./editor.mjs";
+import { command, say, send, startEditor, until } from "./editor.mjs";
 import { agree, decline } from "./trees.mjs";
 
 let editor;
@@ -190,7 +190,8 @@ test("an edited handoff is not sent over what came since, unless the user says s
   await message.press("Enter");
   const dialog = page.locator(".monaco-dialog-box", { hasText: "The thread went on" });
   await dialog.getByRole("button", { name: "Cancel" }).click();
-  assert.equal(await view.getByLabel("Message", { exact: true }).inputValue(), "recall");
+  // The words come back once the window has heard the answer to its dialog.
+  await until(async () => (await view.getByLabel("Message", { exact: true }).inputValue()) === "recall");
   await page.locator(".editor-actions a.codicon-send").click();
   await message.fill("recall");
   await message.press("Enter");

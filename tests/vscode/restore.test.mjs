@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { startClient } from "./client.mjs";
-import { startEditor } from "./editor.mjs";
-import { agree, answer, choose, decline, dialog, row, said } from "./trees.mjs";
+import { startEditor, until } from "./editor.mjs";
+import { agree, answer, choose, chooseFromMenu, decline, dialog, row, said } from "./trees.mjs";
 
 let editor;
 let client;
@@ -63,22 +63,22 @@ test("one file is restored after it was shown what that does, and the restore is
   assert.deepEqual(lines(), ["one", "two"]);
   await choose(page, "a.txt, added", "Restore This File…");
   await agree(page, "Restore");
-  await until(() => content().trim() === "one");
+  await until(() => content().trim() === "one", content);
   await page.locator(".notification-toast").getByRole("button", { name: "Undo" }).click();
-  await until(() => lines().length === 2);
+  await until(() => lines().length === 2, content);
 });
 
 test("what was written before all runs is deleted by a restore, and comes back from the list", async () => {
   await choose(page, "Before run 1", "Restore These Files…");
   assert.match(await said(page), /Deleted:\s+a\.txt/);
   await agree(page, "Restore");
-  await until(() => content() === "");
+  await until(() => content() === "", content);
   // The newest of three: two were taken by the test before.
   await page.locator('.monaco-list-row[aria-label^="Before a restore"]').nth(2).waitFor();
   await choose(page, "Before a restore", "Undo This Restore…");
   assert.match(await said(page), /Written:\s+a\.txt/);
   await agree(page, "Restore");
-  await until(() => lines().length === 2);
+  await until(() => lines().length === 2, content);
 });
 
 test("unsaved edits are shown before a restore, which writes only when it is told to", async () => {
@@ -97,7 +97,7 @@ test("unsaved edits are shown before a restore, which writes only when it is tol
   assert.deepEqual(lines(), ["one", "two"]);
   await choose(page, "After run 1", "Restore These Files…");
   await agree(page, "Restore Anyway");
-  await until(() => content().trim() === "one");
+  await until(() => content().trim() === "one", content);
   await text.getByText("unsaved").waitFor();
 });
 
@@ -126,7 +126,7 @@ test("the files are restored as a run left them, from its menu", async () => {
   await chooseOfRun(1, "Restore the Files as It Left Them…");
   assert.match(await said(page), /Written:\s+a\.txt/);
   await agree(page, "Restore");
-  await until(() => lines().length === 2);
+  await until(() => lines().length === 2, content);
   await chooseOfRun(1, "Show What Changed Since It Began");
   await page.locator('.tab[aria-label*="since run 2 began"]').waitFor();
 });
@@ -162,13 +162,5 @@ async function openSource(forks) {
 /** Choose an entry of the menu of a run in the thread. */
 async function chooseOfRun(index, entry) {
   await editor.view.locator(".end").nth(index).click({ button: "right" });
-  const chosen = page.locator(".monaco-menu .action-menu-item", { has: page.getByText(entry, { exact: true }) });
-  await chosen.hover();
-  await chosen.press("Enter");
-}
-
-/** Wait until what was restored stands on the disk. */
-async function until(holds) {
-  for (const deadline = Date.now() + 30_000; !holds(); await page.waitForTimeout(50))
-    assert.ok(Date.now() < deadline, content());
+  await chooseFromMenu(page, entry);
 }

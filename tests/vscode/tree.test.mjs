@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, afterEach, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { startClient } from "./client.mjs";
-import { command, startEditor } from "./editor.mjs";
+import { command, startEditor, until } from "./editor.mjs";
 import { agree, answer, choose, decline, dialog, menuOf, pick, row, said } from "./trees.mjs";
 
 let editor;
@@ -27,9 +27,6 @@ async function make(title, ...texts) {
   return thread;
 }
 const runsOf = async ({ id }) => (await client.call("thread/read", { threadId: id })).runs;
-async function until(holds) {
-  for (const deadline = Date.now() + 30_000; !(await holds()); await page.waitForTimeout(50)) assert.ok(Date.now() < deadline);
-}
 const listed = async () => (await client.call("thread/list", {})).threads;
 
 /** The title above the thread that is open, and the row that is selected. */
@@ -137,12 +134,7 @@ test("a thread is exported to a file, and to a document", async () => {
   const file = join(editor.workspace, "Renamed.jsonl");
   await page.waitForFunction((path) => document.querySelector(".quick-input-widget input")?.value === path, file);
   await place.press("Enter");
-  for (
-    const deadline = Date.now() + 30_000;
-    !existsSync(file) || readFileSync(file, "utf8") === "";
-    await page.waitForTimeout(50)
-  )
-    assert.ok(Date.now() < deadline);
+  await until(() => existsSync(file) && readFileSync(file, "utf8") !== "");
   const lines = readFileSync(file, "utf8")
     .trim()
     .split("\n")
@@ -173,8 +165,7 @@ test("a rollback names the runs and files that go, and restores the files where 
   await choose(page, "Rolled", "Roll Back…");
   await pick(page, "Run 2: write rolled.txt");
   await agree(page, "Take Back and Restore Files");
-  for (const deadline = Date.now() + 30_000; existsSync(file); await page.waitForTimeout(50))
-    assert.ok(Date.now() < deadline);
+  await until(() => !existsSync(file));
   const { runs } = await client.call("thread/read", { threadId: thread.id });
   assert.deepEqual(
     runs.map(({ status }) => status),

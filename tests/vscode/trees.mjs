@@ -8,6 +8,11 @@ export function row(page, name) {
 /** Choose an entry of a row's menu. */
 export async function choose(page, name, entry) {
   await row(page, name).click({ button: "right" });
+  await chooseFromMenu(page, entry);
+}
+
+/** Choose an entry of the menu that is open. */
+export async function chooseFromMenu(page, entry) {
   const chosen = page.locator(".monaco-menu .action-menu-item", { has: page.getByText(entry, { exact: true }) });
   await chosen.hover();
   // By key: a new menu passes over a click that comes too soon; and to it, since a dialog that went gives the focus back late.
@@ -37,15 +42,9 @@ export async function answer(page, prompt, text) {
   await box.press("Enter");
 }
 
-/** All that the open dialog says. */
-export async function said(page) {
-  await dialog(page).getByRole("button", { name: "Cancel" }).waitFor();
-  return dialog(page).innerText();
-}
-
-/** All that a dialog says that only tells something. */
-export async function told(page) {
-  await dialog(page).getByRole("button", { name: "OK" }).waitFor();
+/** All that the open dialog says; one that only tells something has an OK as its last button. */
+export async function said(page, last = "Cancel") {
+  await dialog(page).getByRole("button", { name: last }).waitFor();
   return dialog(page).innerText();
 }
 
