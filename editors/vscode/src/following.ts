@@ -17,6 +17,8 @@ export class Following implements vscode.Disposable {
   /** What is shown: a thread with its newest items, never one that is only half read. */
   model: ThreadModel | undefined;
   private reading: Reading | undefined;
+  /** Settles once what was opened last is shown, or cannot be. */
+  private opened: Promise<unknown> = Promise.resolve();
   private readonly changed = new vscode.EventEmitter<Change | "reset">();
   readonly onChange = this.changed.event;
   private readonly listeners: vscode.Disposable[];
@@ -30,15 +32,25 @@ export class Following implements vscode.Disposable {
     ];
   }
 
-  /** Show another thread, or the same one anew; until it is read, and where it cannot be, what is shown stays. */
-  async open(threadId: string): Promise<void> {
+  /**
+   * Show another thread, or the same one anew; until it is read, and where it cannot be, what is shown stays.
+   *
+   * Where another one is opened meanwhile, this settles with that one.
+   */
+  open(threadId: string): Promise<void> {
+    const opening = this.read(threadId);
+    this.opened = opening.catch(() => undefined);
+    return opening;
+  }
+
+  private async read(threadId: string): Promise<void> {
     const reading: Reading = (this.reading = { threadId });
     try {
       const { snapshot } = await this.daemon.request("thread/subscribe", { threadId });
-      if (snapshot === null || this.reading !== reading) return this.leave(threadId);
+      if (snapshot === null || this.reading !== reading) return this.giveWay(reading);
       const model = (reading.model = new ThreadModel(snapshot));
       const page = await this.daemon.request("thread/items", { threadId, last: true, limit: PAGE });
-      if (this.reading !== reading) return this.leave(threadId);
+      if (this.reading !== reading) return this.giveWay(reading);
       model.takeLast(page, page.sequence);
       const old = this.model?.thread.id;
       this.model = model;
@@ -47,6 +59,11 @@ export class Following implements vscode.Disposable {
       if (this.reading === reading) this.reading = undefined;
     }
     this.changed.fire("reset");
+  }
+
+  private async giveWay(reading: Reading): Promise<void> {
+    this.leave(reading.threadId);
+    if (this.reading !== undefined && this.reading !== reading) await this.opened;
   }
 
   /** Read a page that the view needs, without those between it and what is held. */
@@ -64,9 +81,18 @@ export class Following implements vscode.Disposable {
     const { reading } = this;
     const model = reading?.threadId === threadId ? reading.model : this.model?.thread.id === threadId ? this.model : undefined;
     const change = model && take(model);
-    // Where it cannot be read anew, the daemon or the thread is gone, which is told in another way.
-    if (change === "gap") this.open(threadId).catch(() => undefined);
+    if (change === "gap") void this.readAnew(threadId);
     else if (change !== undefined && model === this.model) this.changed.fire(change);
+  }
+
+  /** Read a thread that is out of step; one that is opened meanwhile goes before it. */
+  private async readAnew(threadId: string): Promise<void> {
+    if (this.reading !== undefined && this.reading.threadId !== threadId) {
+      await this.opened;
+      if (this.reading !== undefined || this.model?.thread.id !== threadId) return;
+    }
+    // Where it cannot be read anew, the daemon or the thread is gone, which is told in another way.
+    await this.open(threadId).catch(() => undefined);
   }
 
   /** Hear no more of a thread, unless it is shown or read. */

@@ -87,6 +87,14 @@ test("a thread that cannot be opened leaves what is shown as it was", async () =
   assert.deepEqual([changes, made.model?.thread.id], [["item"], "thr_1"]);
 });
 
+test("a thread of which the daemon tells nothing leaves what is shown as it was", async () => {
+  const { following: made, take } = await showing("thr_1");
+  const opened = made.open("thr_2");
+  await take("thread/subscribe").answer({ sequence: 0, snapshot: null });
+  await opened;
+  assert.equal(made.model?.thread.id, "thr_1");
+});
+
 test("of two threads opened at once the later is shown, and the other is left", async () => {
   const { following: made, take, asked, items } = following();
   const both = [made.open("thr_1"), made.open("thr_2")];
@@ -114,6 +122,39 @@ test("a thread that cannot be read anew goes on to be heard", async () => {
   await take("thread/subscribe").refuse();
   tell("thread/event", event("thr_1", 5, "item", said(3)));
   assert.deepEqual(changes, ["item"]);
+});
+
+test("a gap in what is shown does not stand in the way of what is opened, and is seen to where that fails", async () => {
+  const { following: made, take, tell, changes, asked } = await showing("thr_1");
+  const opened = made.open("thr_2");
+  tell("thread/event", event("thr_1", 7, "item", said(4)));
+  tell("thread/event", event("thr_1", 8, "item", said(5)));
+  await take("thread/subscribe").answer(snapshot("thr_2"));
+  await take("thread/items").answer(page(1));
+  await opened;
+  assert.deepEqual([changes, made.model?.thread.id], [["reset"], "thr_2"]);
+  await take("thread/unsubscribe").answer({});
+  const refused = assert.rejects(made.open("thr_3"));
+  tell("thread/event", event("thr_2", 7, "item", said(4)));
+  await take("thread/subscribe").refuse();
+  await refused;
+  await take("thread/subscribe").answer(snapshot("thr_2", 7));
+  await take("thread/items").answer(page(2, 7));
+  assert.deepEqual([changes, asked], [["reset", "reset"], []]);
+});
+
+test("who opens a thread that is out of step before it is read waits until it is shown", async () => {
+  const { following: made, take, tell, items } = await showing("thr_1");
+  let shown = "";
+  const opened = made.open("thr_2").then(() => (shown = made.model?.thread.id ?? ""));
+  await take("thread/subscribe").answer(snapshot("thr_2"));
+  tell("thread/event", event("thr_2", 7, "item", said(3)));
+  await take("thread/items").answer(page(1));
+  assert.equal(shown, "");
+  await take("thread/subscribe").answer(snapshot("thr_2", 7));
+  await take("thread/items").answer(page(3, 7));
+  await opened;
+  assert.deepEqual([shown, items()], ["thr_2", ["itm_1", "itm_2", "itm_3"]]);
 });
 
 test("an ended subscription has the thread read anew", async () => {
