@@ -12,7 +12,8 @@ const THEMES = { light: "Light Modern", dark: "Dark Modern", contrast: "Dark Hig
 const WIDTHS = { narrow: 900, wide: 1500 };
 let editor;
 before(async () => {
-  editor = await startEditor();
+  // What the mouse rests on would tell its name over what is to be seen.
+  editor = await startEditor({ settings: { "workbench.hover.delay": 3_600_000 } });
   writeFileSync(join(editor.workspace, "greet.py"), 'print("Hello")\n');
 });
 after(() => editor?.end());
@@ -40,9 +41,7 @@ async function wear(theme) {
 
 async function picture(name) {
   const folder = process.env.MIDSTREAM_SCENES;
-  // What the mouse rests on tells its name over what is to be seen.
   await editor.page.mouse.move(450, 300);
-  await editor.page.locator(".monaco-hover:visible").first().waitFor({ state: "detached" });
   if (folder) await editor.page.screenshot({ path: join(folder, `${name}.png`) });
 }
 
