@@ -210,6 +210,22 @@ test("a thread goes on in a fresh conversation, which is told all", async () => 
   await editor.view.locator(".switch", { hasText: "told the whole thread" }).waitFor();
 });
 
+test("a key is about the row that was clicked, also while rows change", async () => {
+  const busy = await make("Busy");
+  const box = page.locator(".quick-input-widget", { hasText: "The thread's title" }).locator("input").first();
+  for (const title of Array(4).fill(["Failing", "Giving", "Rolled"]).flat()) {
+    const { run } = await client.call("run/start", { threadId: busy.id, message: { text: "say: on" } });
+    await row(page, title).click();
+    await heading(title).waitFor();
+    await page.keyboard.press("F2");
+    await box.waitFor();
+    assert.equal(await box.inputValue(), title);
+    await box.press("Escape");
+    await box.waitFor({ state: "hidden" });
+    await client.call("run/wait", { runId: run.id });
+  }
+});
+
 test("a thread is deleted only when that is confirmed, and the open one then makes room", async () => {
   await row(page, "Rolled").click();
   await editor.view.locator(".user", { hasText: "say: kept" }).waitFor();

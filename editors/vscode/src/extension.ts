@@ -11,7 +11,7 @@ import { Launcher } from "./launcher";
 import type { RunContext } from "./messages";
 import { OUTPUT_SCHEME, OutputDocuments } from "./outputDocuments";
 import { PROPOSED_SCHEME, ProposedDocuments } from "./proposed";
-import type { Checkpoint, Thread } from "./protocol";
+import type { Checkpoint } from "./protocol";
 import { chooseAgent } from "./providerPicker";
 import { runCommands, runOf } from "./runCommands";
 import { searchThreads } from "./searching";
@@ -23,6 +23,9 @@ import { threadCommands } from "./threadCommands";
 import { ThreadsView } from "./threadsView";
 import { THREAD_PANEL, ThreadView } from "./threadView";
 import { hear } from "./viewCommands";
+
+/** What a key says instead of a row. */
+const SELECTED = "selected";
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel("Midstream", { log: true });
@@ -63,7 +66,7 @@ export function activate(context: vscode.ExtensionContext): void {
     return shown;
   };
   register("newThread", () => session.create());
-  register("openThread", (thread: Thread) => session.open(thread));
+  register("openThread", (id: string) => threads.open(id));
   register("openInEditor", async () => view.openPanel());
   register("restart", () => session.start());
   register("interrupt", () => session.interrupt());
@@ -96,15 +99,15 @@ export function activate(context: vscode.ExtensionContext): void {
     await createCheckpoint(session);
     checkpoints.refresh();
   });
-  for (const [name, act] of Object.entries(checkpointCommands)) register(name, (checkpoint: Checkpoint) => act(session, checkpoint));
-  for (const [name, act] of Object.entries(checkpointFileCommands)) register(name, (file: CheckpointFile) => act(session, file));
+  for (const [name, act] of Object.entries(checkpointCommands)) register(name, async (checkpoint?: Checkpoint) => act(session, known(checkpoint)));
+  for (const [name, act] of Object.entries(checkpointFileCommands)) register(name, async (file?: CheckpointFile) => act(session, known(file)));
   for (const [name, act] of Object.entries(runCommands))
     register(name, async (context: RunContext) => act(session, await runOf(session, context)));
   for (const [name, act] of Object.entries(threadCommands))
-    register(name, async (...given: [(Thread | "selected")?]) => {
-      // From the palette it is about the open thread; a menu whose row is gone is about none.
+    register(name, async (...given: [(string | typeof SELECTED)?]) => {
+      // From the palette it is about the open thread.
       const [row] = given;
-      const thread = row === "selected" ? threads.selected : given.length === 0 ? session.thread : row;
+      const thread = row === SELECTED ? threads.selected : given.length === 0 ? session.thread : known(threads.find(row ?? ""));
       if (thread === undefined) throw new Error(vscode.l10n.t("Open or select a thread first."));
       await act(session, thread);
       threads.refresh();
@@ -112,6 +115,12 @@ export function activate(context: vscode.ExtensionContext): void {
 
   void session.start();
   context.subscriptions.push(vscode.workspace.onDidGrantWorkspaceTrust(() => void session.start()));
+}
+
+/** What a menu is about: the editor knows no row while it takes rows anew. */
+function known<Of>(of: Of | undefined): Of {
+  if (of === undefined) throw new Error(vscode.l10n.t("The row changed just now. Choose again."));
+  return of;
 }
 
 async function notify(prompt: string): Promise<void> {

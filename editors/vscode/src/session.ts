@@ -136,18 +136,19 @@ export class Session implements vscode.Disposable {
     return { type: "reset", shown };
   }
 
-  async open(thread: Thread): Promise<void> {
+  async open(threadId: string): Promise<void> {
     this.next.closePreview();
-    const opened = this.started?.following.open(thread.id);
+    const opened = this.started?.following.open(threadId);
     this.opening = Promise.allSettled([opened]);
     await opened;
-    await this.memory.update(THREAD, thread.id);
+    await this.memory.update(THREAD, threadId);
     if (this.thread !== undefined) this.next.previewEdited(this.thread);
   }
 
   /** Open a thread that may be gone by now: then the error says so, and what is open stays. */
   async openById(threadId: string): Promise<void> {
-    await this.open((await this.daemon.request("thread/read", { threadId })).thread);
+    await this.daemon.request("thread/read", { threadId });
+    await this.open(threadId);
   }
 
   /** Open a thread at one of its items. */
@@ -166,13 +167,14 @@ export class Session implements vscode.Disposable {
   /** Fork a thread and open the fork, whose title says of what it is one. */
   async fork(threadId: string, from: ForkPoint, source: Pick<Thread, "title"> | undefined): Promise<void> {
     const title = source?.title ? { title: vscode.l10n.t("Fork of {0}", source.title) } : {};
-    await this.open((await this.daemon.request("thread/fork", { threadId, from, ...title })).thread);
+    const { thread } = await this.daemon.request("thread/fork", { threadId, from, ...title });
+    await this.open(thread.id);
   }
 
   async create(): Promise<Thread> {
     const workspace = wireUri(this.workspace);
     const { thread } = await this.daemon.request("thread/create", { workspace });
-    await this.open(thread);
+    await this.open(thread.id);
     return thread;
   }
 
@@ -242,7 +244,7 @@ export class Session implements vscode.Disposable {
     if (workspace === undefined) return;
     const { threads } = await this.daemon.request("thread/list", { workspace: wireUri(workspace) });
     const thread = threads.find((listed) => listed.id === last) ?? threads[0];
-    if (thread !== undefined) await this.open(thread);
+    if (thread !== undefined) await this.open(thread.id);
   }
 
   private async stop(): Promise<void> {

@@ -21,7 +21,7 @@ export class ThreadFamily {
   /** A thread that is shown. */
   find(id: string): Thread | undefined {
     const thread = this.all.get(id);
-    return thread && this.childrenOf(this.parentOf(thread)).includes(thread) ? thread : undefined;
+    return thread && this.childrenOf(this.parentOf(thread)?.id).includes(thread) ? thread : undefined;
   }
 
   /** The thread it came from, where that is listed too. */
@@ -29,8 +29,9 @@ export class ThreadFamily {
     return this.all.get(lineage.parentThreadId ?? "");
   }
 
-  childrenOf(thread?: Thread): Thread[] {
-    return this.children.get(thread?.id) ?? [];
+  /** Those under a thread, or at the top. */
+  childrenOf(id?: string): Thread[] {
+    return this.children.get(id) ?? [];
   }
 
   /** The threads from which the given ones are reached downwards, without themselves. */

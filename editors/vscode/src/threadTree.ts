@@ -1,4 +1,8 @@
-/** The tree of threads: forks and delegated work under their source, with what waits and what is held. */
+/**
+ * The tree of threads: forks and delegated work under their source, with what waits and what is held.
+ *
+ * The editor is given ids: it knows a row by what it was given, and a thread is another object at each reading.
+ */
 import * as vscode from "vscode";
 import type { Daemon } from "./client";
 import type { ContextTransfer, Thread, ThreadListResult } from "./protocol";
@@ -13,7 +17,7 @@ export interface Listing {
   readonly archived: boolean;
 }
 
-export class ThreadTree implements vscode.TreeDataProvider<Thread>, vscode.Disposable {
+export class ThreadTree implements vscode.TreeDataProvider<string>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<undefined>();
   readonly onDidChangeTreeData = this.changed.event;
   private readonly rereading = new Rereading(
@@ -44,23 +48,24 @@ export class ThreadTree implements vscode.TreeDataProvider<Thread>, vscode.Dispo
     return this.family.find(id);
   }
 
-  getChildren(parent?: Thread): Thread[] {
-    return this.family.childrenOf(parent);
+  getChildren(parent?: string): string[] {
+    return this.family.childrenOf(parent).map(({ id }) => id);
   }
 
-  getParent(thread: Thread): Thread | undefined {
-    return this.family.parentOf(thread);
+  getParent(id: string): string | undefined {
+    return this.family.parentOf(this.listed(id))?.id;
   }
 
-  getTreeItem(thread: Thread): vscode.TreeItem {
+  getTreeItem(id: string): vscode.TreeItem {
+    const thread = this.listed(id);
     const { Expanded, None } = vscode.TreeItemCollapsibleState;
     const title = titleOf(thread);
     const signs = signsOf(thread, this.around);
     const said = this.saidOf(thread);
-    const above = this.family.childrenOf(thread).length > 0;
+    const above = this.family.childrenOf(id).length > 0;
     const item = new vscode.TreeItem(title, above ? Expanded : None);
     // The editor keeps a row that it knows closed: one that gets its first child is a new row, and open.
-    item.id = above ? `${thread.id}+` : thread.id;
+    item.id = above ? `${id}+` : id;
     item.description = said.join(" · ");
     item.tooltip = [title, ...said, ...origin(thread)].join("\n");
     item.accessibilityInformation = { label: [title, ...said, ...origin(thread)].join(", ") };
@@ -70,8 +75,14 @@ export class ThreadTree implements vscode.TreeDataProvider<Thread>, vscode.Dispo
       urgent ? new vscode.ThemeColor("notificationsWarningIcon.foreground") : undefined,
     );
     item.contextValue = menuContext(thread, signs);
-    item.command = { command: "midstream.openThread", title: "", arguments: [thread] };
+    item.command = { command: "midstream.openThread", title: "", arguments: [id] };
     return item;
+  }
+
+  private listed(id: string): Thread {
+    const thread = this.find(id);
+    if (thread === undefined) throw new Error(vscode.l10n.t("The thread is not listed any more."));
+    return thread;
   }
 
   private saidOf(thread: Thread): string[] {

@@ -10,9 +10,13 @@ export class ThreadsView implements vscode.Disposable {
   private title = "";
   private archived = false;
   private heard: Daemon | undefined;
+  /** The open thread that was selected last. */
   private selectedOpen: string | undefined;
+  private selecting = false;
+  /** The thread whose row was selected or clicked last. */
+  private chosen: string | undefined;
   private readonly tree: ThreadTree;
-  private readonly view: vscode.TreeView<Thread>;
+  private readonly view: vscode.TreeView<string>;
 
   constructor(private readonly session: Session) {
     const workspace = () => vscode.workspace.workspaceFolders && wireUri(session.workspace);
@@ -31,6 +35,7 @@ export class ThreadsView implements vscode.Disposable {
     });
     // A row can be selected once the editor has taken it, for which it waits only after news.
     this.view.onDidChangeVisibility(({ visible }) => visible && this.tree.showAnew());
+    this.view.onDidChangeSelection(({ selection: [id] }) => (this.chosen = id ?? this.chosen));
     session.onChange((change) => {
       if (change !== "reset") return;
       this.hear(session.running);
@@ -39,9 +44,19 @@ export class ThreadsView implements vscode.Disposable {
     });
   }
 
-  /** The thread that is selected in the tree. */
+  /** The thread that a key is about: the editor knows no selected row while it takes rows anew. */
   get selected(): Thread | undefined {
-    return this.view.selection[0];
+    return this.chosen === undefined ? undefined : this.find(this.chosen);
+  }
+
+  /** Open the thread of a row that was clicked. */
+  async open(id: string): Promise<void> {
+    this.chosen = id;
+    await this.session.open(id);
+  }
+
+  find(id: string): Thread | undefined {
+    return this.tree.find(id);
   }
 
   refresh(): void {
@@ -66,18 +81,32 @@ export class ThreadsView implements vscode.Disposable {
     this.tree.refresh();
   }
 
-  /** Select the thread that is open, once for each that is opened: then the user may look at another row. */
+  /**
+   * Select the thread that is open, once for each that is opened: then the user may look at another row.
+   *
+   * One after the other: a selection that comes late must not stand over what was opened meanwhile.
+   */
   private async selectOpen(): Promise<void> {
-    const open = this.session.thread?.id;
-    const row = open === undefined ? undefined : this.tree.find(open);
-    if (row === undefined || row.id === this.selectedOpen || !this.view.visible) return;
-    this.selectedOpen = row.id;
+    if (this.selecting) return;
+    this.selecting = true;
     try {
-      await this.view.reveal(row, { select: true, focus: false });
+      for (let open = this.unselected(); open !== undefined; open = this.unselected()) {
+        // A row that was clicked is selected already.
+        if (this.chosen !== open) await this.view.reveal(open, { select: true, focus: false });
+        this.selectedOpen = open;
+      }
     } catch {
       // A row that comes or goes just now cannot be selected: the tree's next change tries again.
-      this.selectedOpen = undefined;
+    } finally {
+      this.selecting = false;
     }
+  }
+
+  /** The open thread, where its row can be selected and was not. */
+  private unselected(): string | undefined {
+    const open = this.session.thread?.id;
+    if (open === undefined || open === this.selectedOpen || !this.view.visible) return undefined;
+    return this.find(open)?.id;
   }
 
   private describe(count: number): void {
