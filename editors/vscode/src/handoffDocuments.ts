@@ -51,15 +51,25 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
       await vscode.window.showTextDocument(document);
       await vscode.commands.executeCommand("workbench.action.files.revert");
     }
-    for (const tab of vscode.window.tabGroups.all.flatMap((group) => group.tabs))
-      if (tab.input instanceof vscode.TabInputText && (await this.isOf(tab.input.uri, handoffIds))) await vscode.window.tabGroups.close(tab);
+    for (const [tab, uri] of textTabs()) if (await this.isOf(uri, handoffIds)) await vscode.window.tabGroups.close(tab);
+  }
+
+  /** Close what the editor brought back of handoffs that can be edited no more, but nothing that is not saved. */
+  async closeSent(): Promise<void> {
+    for (const [tab, uri] of textTabs()) {
+      const held = tab.isDirty ? undefined : await this.editable(uri);
+      if (held !== undefined && (await this.read(held.id)).delivery !== null) await vscode.window.tabGroups.close(tab);
+    }
   }
 
   private async isOf(uri: vscode.Uri, handoffIds: readonly string[]): Promise<boolean> {
-    if (uri.scheme !== HANDOFF_SCHEME || uri.path === SENT) return false;
-    // A tab that the editor brought back may stand for a handoff that was not read since, or is gone.
-    const handoff = await this.of(uri).catch(() => undefined);
+    const handoff = await this.editable(uri);
     return handoff !== undefined && handoffIds.includes(handoff.id);
+  }
+
+  /** The handoff of an editable document; a tab that the editor brought back may stand for one that is gone. */
+  private async editable(uri: vscode.Uri): Promise<ContextHandoff | undefined> {
+    return uri.scheme === HANDOFF_SCHEME && uri.path !== SENT ? this.of(uri).catch(() => undefined) : undefined;
   }
 
   /** The handoff that a document stands for now. */
@@ -133,4 +143,10 @@ export class HandoffDocuments implements vscode.FileSystemProvider, vscode.Dispo
     this.changed.dispose();
     this.superseded.dispose();
   }
+}
+
+/** The tabs of texts, with what they show. */
+function textTabs(): [vscode.Tab, vscode.Uri][] {
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+  return tabs.flatMap((tab) => (tab.input instanceof vscode.TabInputText ? [[tab, tab.input.uri] as [vscode.Tab, vscode.Uri]] : []));
 }

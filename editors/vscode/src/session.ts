@@ -65,6 +65,7 @@ export class Session implements vscode.Disposable {
       await this.readProviders();
       await this.openLast();
       this.lostModel = undefined;
+      this.next.handoffs.closeSent().catch((error: unknown) => this.log.warn(messageOf(error)));
     } catch (error) {
       this.problem = messageOf(error);
       this.log.error(this.problem);

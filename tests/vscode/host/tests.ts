@@ -98,6 +98,15 @@ test("a handoff that was sent can no longer be written", async () => {
   await assert.rejects(Promise.resolve(fs.writeFile(uri, Buffer.from("x"))));
 });
 
+test("the document of a handoff that was sent is closed where the editor brought it back", async () => {
+  const { handoffs } = await daemon.request("thread/read", { threadId: thread.id });
+  await vscode.window.showTextDocument(HandoffDocuments.uri(handoffs.at(-1)!.id), { preview: false });
+  const shown = () => vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).some(({ label }) => label === "Handoff.md");
+  await until(shown);
+  await vscode.commands.executeCommand("midstream.restart");
+  await until(() => !shown());
+});
+
 /** Send a message, allow all that is asked, and wait for the run's end. */
 async function say(text: string): Promise<void> {
   const allowing = daemon.on("thread/event", (event) => {
